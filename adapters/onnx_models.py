@@ -13,6 +13,9 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators import (
+    microsoft_qlinear,
+    microsoft_qlinear_add,
+    microsoft_qlinear_mul,
     onnx_cast,
     onnx_conv_integer,
     onnx_dynamic_quantize_linear,
@@ -30,6 +33,7 @@ from tiebreak.golden.rounding import EVEN
 OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
+MICROSOFT = "com.microsoft"
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
 MATMUL_INTEGER = "MatMulInteger"
@@ -53,6 +57,9 @@ CONVOLUTION_CLAIMS = {
 CONVOLUTIONS = {"QLinearConv": 3, "ConvInteger": 1}  # with the number of the input w
 PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
 OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
+MICROSOFT_CLAIMS = {
+    spec.ID: f"{spec.PAGE}, version 1 of com.microsoft" for spec in (microsoft_qlinear_add, microsoft_qlinear_mul)
+}
 CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **OF_SUMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
@@ -64,7 +71,8 @@ MAPS = {
 class OnnxNode:
     """A node as a model holds it: its name, attributes, inputs' names and types, output's type, and operator set.
 
-    `further` are names and types of the outputs after the first, which is always y.
+    `further` are names and types of the outputs after the first, which is always y. `domain` is empty for ONNX's own
+    operators. `broadcast` are the places of the inputs that broadcast to the shape of y.
     """
 
     operator: str
@@ -74,6 +82,8 @@ class OnnxNode:
     output: str
     opset: int
     further: tuple[tuple[str, str], ...] = ()
+    domain: str = ""
+    broadcast: tuple[int, ...] = (0,)
 
     @property
     def outputs(self) -> list[str]:
@@ -89,7 +99,8 @@ class OnnxNode:
 def onnx_node(node: Node) -> OnnxNode:
     """The node as an ONNX node. Unsupported for an nGraph node that is not exactly one of the two operators."""
     operator = operator_of(node)
-    own = node.operator.startswith("onnx.")
+    own = not node.operator.startswith("ngraph.")
+    domain = MICROSOFT if node.operator.startswith(MICROSOFT) else ""
     types = tuple(str(kind.dtype.name) for kind in node.inputs)
     attributes = onnx_attributes(node) if own else {} if ngraph_axis(node) is None else {"axis": ngraph_axis(node)}
     for name in (*types, node.output_type):
@@ -98,13 +109,19 @@ def onnx_node(node: Node) -> OnnxNode:
         raise Unsupported(f"{operator} takes no float64")
     names = tuple(tensor.name for tensor in node.inputs)
     further = tuple((tensor.name, str(tensor.dtype.name)) for tensor in node.outputs[1:])
-    return OnnxNode(operator, attributes, names, types, node.output_type, node.opset or OPSET, further)
+    opset, places = node.opset or OPSET, broadcast_inputs(node)
+    return OnnxNode(operator, attributes, names, types, node.output_type, opset, further, domain, places)
 
 
 def operator_of(node: Node) -> str:
     """The name of the ONNX operator: QuantizeLinear is that of ngraph.Quantize, too."""
-    source, _, name = node.operator.partition(".")
-    return name if source == "onnx" else f"{name}Linear"
+    source, _, name = node.operator.rpartition(".")
+    return f"{name}Linear" if source == "ngraph" else name
+
+
+def broadcast_inputs(node: Node) -> tuple[int, ...]:
+    """The places of the inputs that broadcast to the shape of the output."""
+    return (microsoft_qlinear.FIRST, microsoft_qlinear.SECOND) if node.operator in MICROSOFT_CLAIMS else (0,)
 
 
 def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
@@ -121,7 +138,7 @@ def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
 
 def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
-    if written.operator in (DYNAMIC, MATMUL_INTEGER) or written.operator in CONVOLUTIONS:
+    if written.operator in (DYNAMIC, MATMUL_INTEGER) or written.operator in CONVOLUTIONS or written.domain:
         return written.opset
     if written.operator == QLINEAR_MATMUL:
         return 10 if written.inputs[1] == "float32" else 21
@@ -201,22 +218,40 @@ def onnx_model(
     out, y = ("y_inner", carriers[written.output]) if written.output in carriers else ("y", written.output)
     nodes = [helper.make_node("Cast", [name], [inner[name]], to=onnx_type(kinds[name])) for name in inner]
     named = [inner.get(name, name) for name in written.names]
-    nodes.append(helper.make_node(written.operator, named, [out, *written.outputs[1:]], **written.attributes))
+    nodes.append(
+        helper.make_node(
+            written.operator, named, [out, *written.outputs[1:]], domain=written.domain, **written.attributes
+        )
+    )
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
     known = sizes | {"y": shape_of_y(written, sizes)} if shapes else {}
-    return model_of(nodes, outer, y, written.opset, constants, known, written.further)
+    return model_of(nodes, outer, y, written.opset, constants, known, written.further, written.domain)
+
+
+def broadcast_shape(shapes: Sequence[Sequence[int | None]]) -> tuple[int | None, ...]:
+    """The shape to which shapes broadcast; a size that is free stays so. Unsupported if they do not fit."""
+    rank = max(map(len, shapes))
+    columns = list(zip(*((1,) * (rank - len(shape)) + tuple(shape) for shape in shapes), strict=True))
+    if any(len({size for size in column if size not in (1, None)}) > 1 for column in columns):
+        raise Unsupported(f"shapes {' and '.join(str(list(shape)) for shape in shapes)} do not broadcast")
+    return tuple(None if None in column else size_of(column) for column in columns)
+
+
+def size_of(column: Sequence[int | None]) -> int:
+    """The size that others broadcast to: the one that is not 1, if there is one."""
+    return next((size for size in column if size not in (1, None)), 1) or 0
 
 
 def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None]:
-    """The shape of y: the first input's, or that of a product or convolution, whose sizes are free where one is."""
+    """The shape of y: that to which inputs broadcast, or that of a product or convolution, free where a size is."""
     if written.operator in PRODUCTS:
         names = MATRICES[written.operator]
     elif written.operator in CONVOLUTIONS:
         names = "x", "w"
     else:
-        return shapes[written.names[0]]
+        return broadcast_shape([shapes[written.names[place]] for place in written.broadcast])
     a, b = ([1 if size is None else size for size in shapes[name]] for name in names)
     is_free = any(size is None for name in names for size in shapes[name])
     if written.operator in CONVOLUTIONS:
@@ -233,10 +268,11 @@ def model_of(
     constants: Mapping[str, Array],
     shapes: Mapping[str, Sequence[int | None]] | None = None,
     further: Sequence[tuple[str, str]] = (),
+    domain: str = "",
 ) -> Any:
     """An onnx.ModelProto of these nodes: input types by name, the type of the output y, initializers by name.
 
-    `further` are names and types of scalar outputs after y.
+    `further` are names and types of scalar outputs after y. `domain` is a further one, of version 1.
     """
     from onnx import helper
 
@@ -246,7 +282,7 @@ def model_of(
     results += [helper.make_tensor_value_info(name, onnx_type(kind), []) for name, kind in further]
     initializers = [initializer(name, array) for name, array in constants.items()]
     graph = helper.make_graph(nodes, "graph", given, results, initializers)
-    opsets = [helper.make_opsetid("", opset)]
+    opsets = [helper.make_opsetid("", opset), *([helper.make_opsetid(domain, 1)] if domain else [])]
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version(opset))
 
 

@@ -14,6 +14,7 @@ from tiebreak.adapters.onnx_models import (
     CONVOLUTIONS,
     MAPS,
     MATRICES,
+    MICROSOFT_CLAIMS,
     OnnxNode,
     check_inputs,
     onnx_model,
@@ -38,7 +39,7 @@ class OnnxRuntime:
     Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis.
     """
 
-    claims, maps = CLAIMS, MAPS
+    claims, maps = {**CLAIMS, **MICROSOFT_CLAIMS}, MAPS
     configuration_of = "onnxruntime"
     takes_constants = True  # as initializers
 
@@ -95,7 +96,7 @@ class OnnxRuntime:
         """The kernels that a run on three elements executes, on matrices of three by three, or three pixels."""
         x, *parameters = (numpy_dtype(name) for name in written.inputs)
         arrays = [np.ones(3).astype(x), *(np.ones(()).astype(kind) for kind in parameters[:1])]
-        arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
+        arrays += [np.full((), int(kind.name in FLOAT_TYPES)).astype(kind) for kind in parameters[1:]]
         feeds = dict(zip(written.names, arrays, strict=True))
         for name in MATRICES.get(written.operator, ()):
             feeds[name] = np.ones((3, 3)).astype(feeds[name].dtype)
@@ -173,7 +174,7 @@ def label_of(written: OnnxNode) -> str:
     """A label for the kernels that are likely to run a node."""
     if written.operator == CAST:
         return f"Cast from {written.inputs[0]}"
-    if written.further:
+    if written.further or written.domain:
         return written.operator
     if written.operator in MATRICES or written.operator in CONVOLUTIONS:
         return " ".join((written.operator, *written.inputs, written.output))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, CONVOLUTION_CLAIMS, PROBED_SHAPES
+from tiebreak.adapters.onnx_models import CLAIMS, CONVOLUTION_CLAIMS, MICROSOFT_CLAIMS, PROBED_SHAPES
 from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, fake_quantize_model
 from tiebreak.adapters.openvino_onnx import compile_onnx, model_for
 from tiebreak.adapters.openvino_source import fake_quantize_source, onnx_node_source
@@ -29,7 +29,7 @@ class OpenVino:
     only the plugin's reference kernel takes them as inputs.
     """
 
-    claims: ClassVar = {**CLAIMS, "openvino.FakeQuantize": "OpenVINO operation FakeQuantize-1"}
+    claims: ClassVar = {**CLAIMS, **MICROSOFT_CLAIMS, "openvino.FakeQuantize": "OpenVINO operation FakeQuantize-1"}
     configuration_of = "openvino"
     takes_constants = True  # as an ONNX initializer or a Constant
 

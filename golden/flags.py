@@ -74,6 +74,7 @@ FLAGS = {
     "ZeroPointEdge": "A zero point at an end of its type's range, or with the other sign in the other signedness.",
     "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
     "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
+    "RoundedRatio": "A ratio of scales, rounded to float32 first, gives another result than the formula.",
     "NoWidth": "The ends of the range are equal.",
     "NearRational": "Scales of few decimal digits, whose ratio is a short fraction: sums lie on ties or beside them.",
     "PairOfProducts": "Two neighbouring products have a sum of more than 16 bits.",

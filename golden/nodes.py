@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -53,6 +54,10 @@ class Document(Protocol):
 
     def allowed_modes(self, attributes: Mapping[str, Any]) -> tuple[str, ...]:
         """The rounding modes that the document allows with these attributes."""
+        ...
+
+    def shape_of(self, node: Node, inputs: tuple[Array, ...], /) -> tuple[int, ...]:
+        """The shape of the first output."""
         ...
 
     def bounded(self, attributes: Mapping[str, Any], /) -> bool:
@@ -169,9 +174,16 @@ class Case:
     clauses: tuple[str, ...] = ()
     expected: Expected | None = field(default=None, compare=False)
 
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the first output."""
+        document = self.node.document
+        return document.shape_of(self.node, self.inputs) if document else self.inputs[0].shape
+
     @property
     def size(self) -> int:
-        return int(self.inputs[0].size)
+        """The number of elements of the first output."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def comparison_page(found: Mapping[str, Any]) -> str:
         groups={status: cut(some, "cards" if status in CHANGES else "others") for status, some in groups.items()},
         counts={status: len(some) for status, some in groups.items()},
         names=operators,
-        sources=list(Counter(one.partition(".")[0] for one in operators).items()),
+        sources=list(Counter(one.rpartition(".")[0] for one in operators).items()),
         repro=repro_line,
         **{name: cut(rows, name) for name, rows in shown.items()},
     )

@@ -220,7 +220,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def document_of(operator: str) -> str:
-    source = operator.partition(".")[0]
+    source = operator.rpartition(".")[0]
     return DOCUMENTS.get(source, source)
 
 

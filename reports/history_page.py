@@ -59,7 +59,7 @@ def page_of(found: Mapping[str, Any], most_runs: int) -> str:
         signs=SIGNS,
         most=MOST,
         names=operators,
-        sources=list(Counter(one.partition(".")[0] for one in operators).items()),
+        sources=list(Counter(one.rpartition(".")[0] for one in operators).items()),
         grid=BoundedRows(list(grid_rows(libraries.rows, operators))).cut(MOST["grid"]),
         moved=moved(libraries.rows)[: MOST["moved"]],
         runs=sorted({(str(row["created"]), str(row["run"])) for row in found["rows"]}, reverse=True),

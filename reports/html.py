@@ -173,7 +173,7 @@ def first_screen(run: Run, chapters: Sequence[Chapter], names: Names, news: News
         "grid": grid,
     }
     bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
-    sources = Counter(one.partition(".")[0] for one in operators)
+    sources = Counter(one.rpartition(".")[0] for one in operators)
     return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}
 
 

@@ -254,5 +254,5 @@ def finding_text(finding: Finding) -> str:
 
 def operator_names(operators: Sequence[str]) -> str:
     """Operators by their short names; by their ids where two sources have the same."""
-    short = [name.partition(".")[2] or name for name in operators]
+    short = [name.rpartition(".")[2] or name for name in operators]
     return ", ".join(short if len(set(short)) == len(short) and set(operators) <= set(OPERATORS) else operators)

@@ -84,6 +84,7 @@ RCEIL = {"scaling_mode": "rceil"}
 REQUANTIZED, WEIGHT = {"real": "int8", "quantized": "int8"}, "FULLY_CONNECTED"
 TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "double"}}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
+SCALED_PAIR = {0: 5.0, 1: 0.5, 2: 2.0, 3: 7.0, 4: 0.25, 5: 3.0, 6: 0.75, 7: 4.0}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
 HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
 OF_BYTES = {0: 5.0, 1: 0.5, 2: 3.0, 3: 7.0, 5: 2.0, 6: 0.25, 7: 9.0}
@@ -140,6 +141,14 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
             {**HALF, 1: 3.0, 2: 14.0},
             real="int32",
             attributes={**ROUNDED_ONCE, "scale32": False},
+        ),
+    ),
+    **dict.fromkeys(
+        ("com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"),
+        (
+            allowed("a matrix and a vector", (M22, S, S, V2, S, S, S, S), SCALED_PAIR),
+            allowed("a scalar first", (S, S, S, (3,), S, S, S, S), SCALED_PAIR, quantized="uint8"),
+            allowed("a zero point left off", (M22, S, S, M22, S, S, S), SCALED_PAIR, zero_point=False),
         ),
     ),
     "nvidia.NVFP4Quantize": (
@@ -347,7 +356,10 @@ def for_tf_cast(case: Case) -> Facts:
 
 def for_onnx(case: Case) -> Facts:
     node = case.node
-    name = node.operator.partition(".")[2]
+    name = node.operator.rpartition(".")[2]
+    if node.operator.startswith("com.microsoft."):
+        attributes = dict(node.attributes)
+        return {"operator": name, "opset": 21, "attributes": attributes, "inputs": [*map(tensor, case.inputs)]}
     operator = name if name == "Cast" else name.removesuffix("Linear") + "Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}
@@ -373,7 +385,7 @@ def for_tool(case: Case) -> Facts:
 
 
 def for_openvino(case: Case) -> Facts:
-    if case.node.operator.startswith("onnx."):
+    if case.node.operator.startswith(("onnx.", "com.microsoft.")):
         return for_onnx(case)
     return {"attributes": dict(case.node.attributes), "inputs": [*map(tensor, case.inputs)]}
 

@@ -87,8 +87,8 @@ def test_built_in_backends_say_of_each_operator_which_it_is(name: str) -> None:
     except (ImportError, NoDevice):
         pytest.skip(f"{name} is not installed, or its device is not here")
     assert claims.operators and claims.operators <= set(OPERATORS)
-    sources = {operator.partition(".")[0] for operator in claims.documents}
-    assert not sources & {operator.partition(".")[0] for operator in claims.maps}
+    sources = {operator.rpartition(".")[0] for operator in claims.documents}
+    assert not sources & {operator.rpartition(".")[0] for operator in claims.maps}
     assert all(text.strip() for text in (*claims.documents.values(), *claims.maps.values()))
 
 

@@ -40,7 +40,7 @@ class Layout(NamedTuple):
 
 
 def layout_of_input(case: Case) -> Layout:
-    shape = case.inputs[0].shape
+    shape = case.shape
     return Layout(case.size, shape[-1] if shape else 1, len(shape))
 
 

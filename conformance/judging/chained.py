@@ -93,5 +93,5 @@ def chain_row(backend: str, operator: str, cases: Sequence[Case], outputs: Mappi
 
 
 def sentence(operator: str) -> str:
-    name, outputs = operator.partition(".")[2], " and ".join(get_operator(operator).outputs[1:])
+    name, outputs = operator.rpartition(".")[2], " and ".join(get_operator(operator).outputs[1:])
     return f"what {name} gives follows from the {outputs} that it gives"

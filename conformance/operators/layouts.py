@@ -56,3 +56,14 @@ class ImageLayout:
         *batch, last = shape or (1,)
         x = (*(batch[:1] or [1]), 1, *batch[1:], last)
         return {self.into: x, self.kernel: (1,) * len(x)}
+
+
+@dataclass(frozen=True)
+class BroadcastLayout:
+    """The values are in the input `into`; those named in `beside` have its shape, each with one value everywhere."""
+
+    into: int
+    beside: tuple[int, ...] = ()
+
+    def shapes(self, shape: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
+        return dict.fromkeys((self.into, *self.beside), shape)

@@ -191,12 +191,12 @@ def layout_text(part: Part) -> str:
 
 def shown_shape(part: Part) -> tuple[int, ...]:
     """The first input's shape, or the output's if that is larger: of a product with one row or column of values."""
-    return max(part.case.inputs[0].shape, part.problem.shape, key=math.prod)
+    return max(part.case.shape, part.problem.shape, key=math.prod)
 
 
 def parameter_axis(part: Part) -> int:
     """The axis along which the parameters may vary."""
-    node, shape, parameter = part.case.node, part.case.inputs[0].shape, part.case.inputs[1]
+    node, shape, parameter = part.case.node, part.case.shape, part.case.inputs[1]
     spec = get_operator(node.operator)
     if spec.has_attribute("axis"):
         return int(node.value("axis"))

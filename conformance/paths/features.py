@@ -81,7 +81,7 @@ def layout_features(elements: SameOperands) -> Iterator[Feature]:
     yield Feature(some.astype(np.int64) + whole, BAKED, "constants")
     labels = elements.by_part(lambda part: granularity(part) != "per tensor")
     yield Feature(labels, ("per tensor", "per axis"), "granularity")
-    labels = elements.by_part(lambda part: part.case.inputs[0].ndim > 0)
+    labels = elements.by_part(lambda part: len(part.case.shape) > 0)
     yield Feature(labels, ("at rank 0", "at rank 1 or more"), "rank")
 
 

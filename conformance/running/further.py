@@ -115,7 +115,8 @@ def vectors_of(node: Node, *, with_attributes: bool) -> list[Case]:
 
 
 def has_single_values(case: Case) -> bool:
-    return bool(case.size) and all(array.size == 1 for array in case.inputs[1:])
+    single = all(array.size == 1 for array in case.inputs[1:])
+    return bool(case.size) and single and case.shape == case.inputs[0].shape
 
 
 def alike(case: Case, vectors: Sequence[Case], separating: Sequence[Array]) -> Iterator[Case]:

@@ -190,7 +190,7 @@ def discrepancy_id_of(run: Run, name: str, folder: Path) -> str:
 def smallest_case(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple[Case, dict[str, Any]]:
     """The case cut down to fewer elements, and the row with the element's new place."""
     problem = problems_of(case)[0]
-    if row["output"] != problem.output or problem.shape != case.inputs[0].shape or case.size < 2:
+    if row["output"] != problem.output or problem.shape != case.shape or case.size < 2:
         return case, row
     wrong = ShrunkCase(case, int(row["index"]), code_from_bits(problem.result, int(row["got_bits"])))
     found = shrink(backend.run, wrong)

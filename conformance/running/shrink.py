@@ -49,7 +49,7 @@ def shrink(run: Callable[[Case], Outcome], start: ShrunkCase) -> ShrunkCase:
 
 def smaller_cases(shown: ShrunkCase) -> Iterator[ShrunkCase]:
     """Smaller cases with the element: first those that keep one index of an axis, then those that keep a half."""
-    shape = shown.case.inputs[0].shape
+    shape = shown.case.shape
     place = np.unravel_index(shown.place, shape) if shape else ()
     for whole in (True, False):
         for axis, size in enumerate(shape):
@@ -65,20 +65,29 @@ def half_with(at: int, size: int) -> tuple[int, int]:
 
 def cut_axis(shown: ShrunkCase, axis: int, first: int, last: int, place: tuple[int, ...]) -> Iterator[ShrunkCase]:
     """The case with only the indices first … last - 1 of an axis; with parameters whole, then cut like the axis."""
-    case, size = shown.case, shown.case.inputs[0].shape[axis]
-    x = np.ascontiguousarray(np.take(case.inputs[0], range(first, last), axis))
+    case, size, rank = shown.case, shown.case.shape[axis], len(shown.case.shape)
+    wanted = tuple(last - first if i == axis else length for i, length in enumerate(case.shape))
     moved = tuple(p - first if i == axis else p for i, p in enumerate(place))
-    index = int(np.ravel_multi_index(moved, x.shape))
-    rest = case.inputs[1:]
-    ways = [rest] if case.node.baked else [rest, tuple(cut_along(array, size, first, last) for array in rest)]
-    for others in ways:
-        candidate = replace(case, id=f"{case.id}/shrunk", inputs=(x, *others), expected=None)
+    index = int(np.ravel_multi_index(moved, wanted))
+    x, *rest = (cut_at(array, axis - rank, size, first, last) for array in case.inputs)
+    ways = [(x, *case.inputs[1:])]
+    if not case.node.baked:
+        ways += [(x, *(cut_along(array, size, first, last) for array in case.inputs[1:])), (x, *rest)]
+    for inputs in ways:
+        candidate = replace(case, id=f"{case.id}/shrunk", inputs=inputs, expected=None)
         try:
-            same = [problem.shape for problem in problems_of(candidate)][:1] == [x.shape]
+            same = [problem.shape for problem in problems_of(candidate)][:1] == [wanted]
         except (InvalidInput, ValueError, IndexError):
             continue
         if same:
             yield ShrunkCase(candidate, index, shown.got)
+
+
+def cut_at(array: Array, axis: int, size: int, first: int, last: int) -> Array:
+    """An array cut on an axis, counted from the last, if it has one of this size there: as arrays broadcast."""
+    if array.ndim < -axis or array.shape[axis] != size:
+        return array
+    return np.ascontiguousarray(np.take(array, range(first, last), axis))
 
 
 def cut_along(array: Array, size: int, first: int, last: int) -> Array:

@@ -15,7 +15,7 @@ def place(spec: Operator) -> tuple[str, int, str]:
     """Where an operator stands in every list and in the order of cases: by source, then family, then id."""
     if spec.family not in FAMILIES:
         raise MachineryFailed(f"{spec.id}: family {spec.family!r} is not one of {', '.join(FAMILIES)}")
-    return spec.id.partition(".")[0], FAMILIES.index(spec.family), spec.id
+    return spec.id.rpartition(".")[0], FAMILIES.index(spec.family), spec.id
 
 
 def discovered() -> dict[str, Operator]:

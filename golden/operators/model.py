@@ -128,6 +128,8 @@ class Operator:
     `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
     fit. Its annotation, tuple[Elementwise, ...] for most, tells the tests where its truths are.
     `operand_types` are the types that each operand may have whose type is neither the real nor the quantized one.
+    `shape_of` gives the shape of the first output: that of the first input, unless inputs broadcast. InvalidInput where
+    they do not fit.
     `saturates` says whether the document defines results beyond the output type's range.
     `chain`, of an operator with outputs that follow from others, gives their problems for a node, its inputs and the
     outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.
@@ -163,6 +165,7 @@ class Operator:
     steps: tuple[str, ...]
     mode_clause: Callable[[str], str] = lambda mode: ""
     bounded: Callable[[Mapping[str, Any]], bool] = lambda attributes: False
+    shape_of: Callable[[Node, tuple[Array, ...]], tuple[int, ...]] = lambda node, inputs: inputs[0].shape
     saturates: bool = False
     optional_inputs: int = 0
     operand_types: tuple[tuple[str, ...], ...] = ()

@@ -1,0 +1,21 @@
+"""Testing `com.microsoft.QLinearAdd`: ratios of scales that are nearly rational, in each of a runtime's kernels."""
+
+from __future__ import annotations
+
+from tiebreak.conformance.operators.microsoft_qlinear import SITUATIONS, drawing, forbidden_calls, probes
+from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS
+from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
+from tiebreak.golden.operators.microsoft_qlinear_add import ID, PREFIX
+
+TESTED = OperatorUnderTest(
+    id=ID,
+    plain_nodes=Absent("its inputs are integers: there is no real number to divide"),
+    draw=drawing(lambda first, second: 2 * first),
+    mistakes=ADD_MISTAKES,
+    pairs=ADD_PAIRS,
+    path_probes=probes(("0.02", "0.03", "0.04"), (-3, 5, 17, -127, 126, 30, 1)),
+    axis=Absent("it has one scale and one zero point for a whole tensor"),
+    forbidden_calls=forbidden_calls(PREFIX),
+    situations=SITUATIONS,
+    semantics=Absent("the tables of facets divide one real input; here two integers are scaled and added"),
+)

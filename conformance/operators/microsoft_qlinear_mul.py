@@ -1,0 +1,21 @@
+"""Testing `com.microsoft.QLinearMul`: ratios of scales that are nearly rational, in each of a runtime's kernels."""
+
+from __future__ import annotations
+
+from tiebreak.conformance.operators.microsoft_qlinear import SITUATIONS, drawing, forbidden_calls, probes
+from tiebreak.conformance.operators.microsoft_qlinear_mistakes import MUL_MISTAKES, MUL_PAIRS
+from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
+from tiebreak.golden.operators.microsoft_qlinear_mul import ID, PREFIX
+
+TESTED = OperatorUnderTest(
+    id=ID,
+    plain_nodes=Absent("its inputs are integers: there is no real number to divide"),
+    draw=drawing(lambda first, second: first * second * 50),
+    mistakes=MUL_MISTAKES,
+    pairs=MUL_PAIRS,
+    path_probes=probes(("0.1", "0.2", "0.12"), (-3, 5, 15, -127, 126, 25, 1)),
+    axis=Absent("it has one scale and one zero point for a whole tensor"),
+    forbidden_calls=forbidden_calls(PREFIX),
+    situations=SITUATIONS,
+    semantics=Absent("the tables of facets divide one real input; here two integers are multiplied and scaled"),
+)

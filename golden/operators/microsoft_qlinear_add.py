@@ -1,0 +1,77 @@
+"""`com.microsoft.QLinearAdd`: the sum of two quantized tensors, quantized."""
+
+from __future__ import annotations
+
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.microsoft_qlinear import (
+    COMMON_ROLES,
+    FORM,
+    PAGE,
+    SCHEMA,
+    TYPES,
+    common_clauses,
+    problems_of,
+    shape_of,
+    signature,
+)
+from tiebreak.golden.operators.microsoft_qlinear_contested import contested
+from tiebreak.golden.operators.model import Clause, Operator
+from tiebreak.golden.problem import Array, Elementwise
+from tiebreak.golden.rounding import NEAREST
+from tiebreak.golden.samples import microsoft_qlinear_add as samples
+
+ID, PREFIX = "com.microsoft.QLinearAdd", "MQA"
+DOCUMENT = f"{PAGE}, QLinearAdd"
+
+CLAUSES = (
+    Clause(
+        "MQA-F1", "An integer of A or B minus its zero point, times its scale, is the number it stands for.", DOCUMENT
+    ),
+    Clause("MQA-F2", "Both numbers are added.", DOCUMENT),
+    Clause("MQA-F3", "The sum is divided by C_scale.", DOCUMENT),
+    Clause("MQA-F4", "C_zero_point is added to the quotient.", DOCUMENT),
+    *common_clauses(PREFIX, DOCUMENT, "qladd.cpp"),
+)
+
+
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+    return problems_of(ID)(node, inputs)
+
+
+OPERATOR = Operator(
+    id=ID,
+    prefix=PREFIX,
+    formula="C = (A_scale * (A - A_zero_point) + B_scale * (B - B_zero_point)) / C_scale + C_zero_point",
+    sources=(DOCUMENT, SCHEMA),
+    clauses=CLAUSES,
+    attributes=(),
+    forms=(FORM,),
+    outputs=("C",),
+    family="quantize",
+    real_types=("float32",),
+    quantized_types=TYPES,
+    signature=signature,
+    problems=problems,
+    shape_of=shape_of,
+    modes_of=lambda attributes: NEAREST,
+    mode_clause=lambda mode: "MQA-R1",
+    steps=(
+        "a = A_scale * (A - A_zero_point) and b = B_scale * (B - B_zero_point), each rounded to float32",
+        "sum = a + b, rounded to float32",
+        "quotient = sum / C_scale, rounded to float32",
+        "C = round(quotient + C_zero_point), the argument rounded to float32; saturated",
+    ),
+    letters={"formula": "F", "rounding": "R", "saturation": "C", "signature": "STZ"},
+    roles={
+        "numbers": "MQA-F1",
+        "together": "MQA-F2",
+        "quotient": "MQA-F3",
+        "zero-point": "MQA-F4",
+        **{role: f"{PREFIX}-{letter}" for role, letter in COMMON_ROLES.items()},
+    },
+    saturates=True,
+    optional_inputs=1,
+    files=tuple(("float32", kind) for kind in TYPES),
+    samples=samples.samples,
+    contested=contested(ID, PREFIX),
+)

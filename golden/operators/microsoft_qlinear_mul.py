@@ -1,0 +1,75 @@
+"""`com.microsoft.QLinearMul`: the product of two quantized tensors, quantized."""
+
+from __future__ import annotations
+
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.microsoft_qlinear import (
+    COMMON_ROLES,
+    FORM,
+    PAGE,
+    SCHEMA,
+    TYPES,
+    common_clauses,
+    problems_of,
+    shape_of,
+    signature,
+)
+from tiebreak.golden.operators.microsoft_qlinear_contested import contested
+from tiebreak.golden.operators.model import Clause, Operator
+from tiebreak.golden.problem import Array, Elementwise
+from tiebreak.golden.rounding import NEAREST
+from tiebreak.golden.samples import microsoft_qlinear_mul as samples
+
+ID, PREFIX = "com.microsoft.QLinearMul", "MQM"
+DOCUMENT = f"{PAGE}, QLinearMul"
+
+CLAUSES = (
+    Clause("MQM-F1", "The differences of A and B and their zero points are multiplied.", DOCUMENT),
+    Clause("MQM-F2", "The product is multiplied by the product of A_scale and B_scale.", DOCUMENT),
+    Clause("MQM-F3", "The result is divided by C_scale.", DOCUMENT),
+    Clause("MQM-F4", "C_zero_point is added to the quotient.", DOCUMENT),
+    *common_clauses(PREFIX, DOCUMENT, "qlmul.cpp"),
+)
+
+
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+    return problems_of(ID)(node, inputs)
+
+
+OPERATOR = Operator(
+    id=ID,
+    prefix=PREFIX,
+    formula="C = ((A - A_zero_point) * (B - B_zero_point)) * (A_scale * B_scale) / C_scale + C_zero_point",
+    sources=(DOCUMENT, SCHEMA),
+    clauses=CLAUSES,
+    attributes=(),
+    forms=(FORM,),
+    outputs=("C",),
+    family="quantize",
+    real_types=("float32",),
+    quantized_types=TYPES,
+    signature=signature,
+    problems=problems,
+    shape_of=shape_of,
+    modes_of=lambda attributes: NEAREST,
+    mode_clause=lambda mode: "MQM-R1",
+    steps=(
+        "product = (A - A_zero_point) * (B - B_zero_point), exact; scale = A_scale * B_scale, rounded to float32",
+        "number = product * scale, rounded to float32",
+        "quotient = number / C_scale, rounded to float32",
+        "C = round(quotient + C_zero_point), the argument rounded to float32; saturated",
+    ),
+    letters={"formula": "F", "rounding": "R", "saturation": "C", "signature": "STZ"},
+    roles={
+        "differences": "MQM-F1",
+        "together": "MQM-F2",
+        "quotient": "MQM-F3",
+        "zero-point": "MQM-F4",
+        **{role: f"{PREFIX}-{letter}" for role, letter in COMMON_ROLES.items()},
+    },
+    saturates=True,
+    optional_inputs=1,
+    files=tuple(("float32", kind) for kind in TYPES),
+    samples=samples.samples,
+    contested=contested(ID, PREFIX),
+)
