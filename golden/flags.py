@@ -75,4 +75,5 @@ FLAGS = {
     "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
     "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
     "NoWidth": "The ends of the range are equal.",
+    "FloatZeroPoint": "The zero point is a float; rounding it, or adding it before rounding, shows.",
 }

@@ -649,6 +649,12 @@ SENTENCES = {
     "divides-by-real-scale": "divides by the range's real scale, before it is rounded",
     "y-rounds": "the quotient rounded {}",
     "follows-from": "right for the {} that it gives",
+    # torch
+    "zero-point-after": "adds the zero point after rounding {}",
+    "channels-along": "channels along {}",
+    "level-in": "the level minus the zero point rounded to {} before it is multiplied",
+    "zero-point-stays": "does not subtract the zero point again",
+    "nan-as-processor": "NaN becomes the highest value of 8 bits and the lowest of int32",
     # What no arithmetic says
     "path-dependent": "path-dependent: {}",
     "unexplained": "unexplained",
