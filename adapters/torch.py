@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters import torch_cast, torch_classic, torch_decomposed, torch_fake, torch_fake_own, torch_linear, torch_quantize
+from tiebreak.adapters import (
+    torch_cast,
+    torch_classic,
+    torch_decomposed,
+    torch_fake,
+    torch_fake_own,
+    torch_linear,
+    torch_quantize,
+)
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.torch_calls import TYPES, Call, Compiler, Plan, Planner, call_script

@@ -29,7 +29,10 @@ def per_tensor(library: Any, node: Node) -> Plan:
         if numbers:
             check_single(names[1:], parameters)
             scale, zero_point = (array.item() for array in parameters)
-            given += (Argument(float(scale), "float(scale.item())"), Argument(int(zero_point), "int(zero_point.item())"))
+            given += (
+                Argument(float(scale), "float(scale.item())"),
+                Argument(int(zero_point), "int(zero_point.item())"),
+            )
         else:
             given += tensors(library, names[1:], parameters)
         return Call("fake_quantize_per_tensor_affine", (*given, *ends(node)))

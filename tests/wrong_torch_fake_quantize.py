@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from wrong_torch_quantize import by_reciprocal, exact, in_float16, number
 
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode
 from wrong_model import Array, WrongBackend
-from wrong_torch_quantize import by_reciprocal, exact, in_float16, number
 
 TENSOR, CHANNEL = "torch.fake_quantize_per_tensor_affine", "torch.fake_quantize_per_channel_affine"
 TYPES = (("float32", "float32"),)
@@ -124,7 +124,7 @@ CHANNELS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("the zero point's fraction is lost", "FloatZeroPoint", {"zero": lambda zero: Fraction(math.trunc(zero))}),
     ("the zero point is rounded", "FloatZeroPoint", {"zero": lambda zero: Fraction(round(zero))}),
     ("a float zero point before rounding", "FloatZeroPoint",
-     {"level": lambda quotient, zero, ends: round(quotient + zero) if zero.denominator > 1 else round(quotient) + zero}),
+     {"level": lambda quotient, zero, ends: Fraction(round(quotient + zero))}),
 )  # fmt: skip
 
 

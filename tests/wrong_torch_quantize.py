@@ -71,7 +71,8 @@ class Quantizer:
         scales, points = self.spread(node, x, scale), self.spread(node, x, point)
         with np.errstate(all="ignore"):
             found = [
-                self.one(*each, ends) for each in zip(x.reshape(-1), scales.reshape(-1), points.reshape(-1), strict=True)
+                self.one(*each, ends)
+                for each in zip(x.reshape(-1), scales.reshape(-1), points.reshape(-1), strict=True)
             ]
         return (np.array(found, np.int64).astype(node.outputs[0].dtype).reshape(x.shape),)
 
@@ -155,6 +156,13 @@ def in_float32(node: Any, x: Array, scale: Array, point: Array) -> tuple[Array, 
 
 
 RIGHT = [
-    *(named(operator, f"right: {name}", "", EVERY, parts) for operator in (TENSOR, CHANNEL) for name, parts in RIGHT_PARTS),
-    *(WrongBackend(f"{operator}: right: in float32", operator, in_float32, "", EVERY) for operator in (TENSOR, CHANNEL)),
+    *(
+        named(operator, f"right: {name}", "", EVERY, parts)
+        for operator in (TENSOR, CHANNEL)
+        for name, parts in RIGHT_PARTS
+    ),
+    *(
+        WrongBackend(f"{operator}: right: in float32", operator, in_float32, "", EVERY)
+        for operator in (TENSOR, CHANNEL)
+    ),
 ]

@@ -93,7 +93,7 @@ QUOTIENTS = (
 
 def added_first(quotient: Array, zero_point: Array) -> Array:
     """The zero point is added to the quotient, in float32, before it is rounded."""
-    return np.rint(quotient + zero_point.astype(FLOAT)).astype(np.float64)
+    return np.asarray(np.rint(quotient + zero_point.astype(FLOAT)), np.float64)
 
 
 def added_first_if_float(quotient: Array, zero_point: Array) -> Array:
@@ -108,9 +108,7 @@ def in_float32(quotient: Array, zero_point: Array) -> Array:
 
 
 def by(whole: Callable[[Array], Array]) -> Callable[[Array, Array], Array]:
-    return lambda quotient, zero_point: np.asarray(
-        whole(quotient.astype(np.float64)) + zero_point.astype(np.float64)
-    )
+    return lambda quotient, zero_point: np.asarray(whole(quotient.astype(np.float64)) + zero_point.astype(np.float64))
 
 
 def cast_to(bits: int, quotient: Array, zero_point: Array) -> Array:
@@ -134,6 +132,12 @@ LEVELS = (
     frequent("ties-away", "nearest", level=by(away)),
     step("floor-of-half-more", "nearest", level=by(lambda q: np.floor((q + 0.5).astype(FLOAT)))),
     step("truncates", "nearest", level=by(np.trunc)),
+)
+
+# torch's own arithmetic: integers are cast, floats are added first.
+TOGETHER = (
+    step("own-reciprocal + casts-to-int64", "quotient", quotient=by_reciprocal, level=partial(cast_to, 64)),
+    step("own-reciprocal + zero-point-first", "add", quotient=by_reciprocal, level=added_first_if_float),
 )
 
 # Limits, difference and product
@@ -193,7 +197,14 @@ OTHERS = (
     frequent("level-in:float32", "product", product=rounded_twice),
     step("divides-by-reciprocal", "product", product=over_reciprocal),
 )
-STEPS: tuple[WrongStep, ...] = (*QUOTIENTS, *LEVELS, *OTHERS, *ws.of_input("quotient"), *ws.of_result("product"))
+STEPS: tuple[WrongStep, ...] = (
+    *QUOTIENTS,
+    *TOGETHER,
+    *LEVELS,
+    *OTHERS,
+    *ws.of_input("quotient"),
+    *ws.of_result("product"),
+)
 CHANNELS: tuple[WrongStep, ...] = tuple(one for one in ws.of_places("axis", NAMES) if one.id in NAMES.values())
 MISTAKES = single_steps(pipeline, STEPS)
 CHANNEL_MISTAKES = single_steps(pipeline, CHANNELS)

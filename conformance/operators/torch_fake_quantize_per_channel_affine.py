@@ -6,13 +6,13 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from tiebreak.conformance.operators import torch_fake_quantize_drawn as drawn
 from tiebreak.conformance.operators import torch_fake_quantize_mistakes as mistakes
-from tiebreak.conformance.operators import torch_fake_quantize_per_tensor_affine as per_tensor
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.torch_quantize_per_tensor import scales
+from tiebreak.conformance.operators.torch_quantize_drawn import scales
 from tiebreak.golden.operators.torch_fake_quantize_per_channel_affine import ID, ZERO_POINTS
 from tiebreak.golden.samples.model import Tensor, bits, integers, reals
 
@@ -21,12 +21,12 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     rank = draw(st.integers(1, 4)) if wanted.rank is None else max(wanted.rank, 1)
     shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
     axis, kind = draw(st.integers(0, rank - 1)), draw(st.sampled_from(ZERO_POINTS))
-    domain = draw(per_tensor.domains() if kind == "int32" else st.sampled_from(per_tensor.DOMAINS))
+    domain = draw(drawn.domains() if kind == "int32" else st.sampled_from(drawn.DOMAINS))
     depth, inner = shape[axis], math.prod(shape[axis + 1 :])
     steps = [draw(scales(wanted.specials)) for _ in range(depth)]
     points = [draw(zero_points(domain, kind)) for _ in range(depth)]
     columns = [
-        draw(st.lists(per_tensor.inputs(domain, step, float(point), wanted.specials), min_size=1, max_size=6))
+        draw(st.lists(drawn.inputs(domain, step, float(point), wanted.specials), min_size=1, max_size=6))
         for step, point in zip(steps, points, strict=True)
     ]
     values = []
@@ -34,11 +34,11 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
         column = columns[n // inner % depth]
         values.append(column[n % len(column)])
     zeros = integers(kind, [int(point) for point in points]) if kind == "int32" else reals(kind, points)
-    node = per_tensor.node(domain, axis=axis, zero_point_type=kind)
+    node = drawn.node(domain, axis=axis, zero_point_type=kind)
     return node, (bits("float32", values, shape), bits("float32", steps), zeros)
 
 
-def zero_points(domain: per_tensor.Domain, kind: str) -> st.SearchStrategy[Fraction]:
+def zero_points(domain: drawn.Domain, kind: str) -> st.SearchStrategy[Fraction]:
     """Integers of the domain; of floats quarters too, within 60 of the domain's lower end."""
     if kind == "int32":
         return st.integers(*domain).map(Fraction)
@@ -46,8 +46,8 @@ def zero_points(domain: per_tensor.Domain, kind: str) -> st.SearchStrategy[Fract
     return st.integers(0, 4 * width).map(lambda quarters: domain[0] + Fraction(quarters, 4))
 
 
-def node(domain: per_tensor.Domain, **more: Any) -> dict[str, Any]:
-    return per_tensor.node(domain, axis=0, **more)
+def node(domain: drawn.Domain, **more: Any) -> dict[str, Any]:
+    return drawn.node(domain, axis=0, **more)
 
 
 def forbidden(clause: str, what: str, *shapes: tuple[int, ...], **changes: Any) -> ForbiddenCall:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from tiebreak.conformance.operators import torch_quantize_drawn as drawn
 from tiebreak.conformance.operators import torch_quantize_mistakes as mistakes
-from tiebreak.conformance.operators import torch_quantize_per_tensor as per_tensor
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
@@ -23,10 +23,10 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
     axis = draw(st.integers(0, rank - 1))
     depth, inner = shape[axis], math.prod(shape[axis + 1 :])
-    scales = [draw(per_tensor.scales(wanted.specials)) for _ in range(depth)]
-    points = [draw(per_tensor.zero_points(kind)) for _ in range(depth)]
+    scales = [draw(drawn.scales(wanted.specials)) for _ in range(depth)]
+    points = [draw(drawn.zero_points(kind)) for _ in range(depth)]
     columns = [
-        draw(st.lists(per_tensor.inputs(kind, scale, point, wanted.specials), min_size=1, max_size=6))
+        draw(st.lists(drawn.inputs(kind, scale, point, wanted.specials), min_size=1, max_size=6))
         for scale, point in zip(scales, points, strict=True)
     ]
     values = []

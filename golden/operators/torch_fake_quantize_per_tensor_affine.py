@@ -16,9 +16,7 @@ ID = "torch.fake_quantize_per_tensor_affine"
 DOCUMENT = "PyTorch 2.13, docstring of torch.fake_quantize_per_tensor_affine"
 ROUNDING = "ISO C++, std::nearbyint, in the default rounding mode of IEEE 754"
 KERNEL = "PyTorch 2.13, CPU kernel"
-FORMULA = (
-    "output = (min(quant_max, max(quant_min, std::nearby_int(input / scale) + zero_point)) - zero_point) * scale"
-)
+FORMULA = "output = (min(quant_max, max(quant_min, std::nearby_int(input / scale) + zero_point)) - zero_point) * scale"
 STEPS = (
     "quotient = input / scale, rounded to float32",
     "level = nearby_int(quotient) + zero_point, limited to quant_min … quant_max, exact",
@@ -65,9 +63,7 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         Clause(f"{prefix}-T1", "Input, scale and output are float32.", f"{document}, Args and Returns"),
         Clause(f"{prefix}-T2", "quant_min and quant_max are integers.", f"{document}, Args"),
         Clause(f"{prefix}-S1", "The output has the shape of the input.", document),
-        Clause(
-            f"{prefix}-U1", "What a NaN operand gives.", silent, unspecified=True, situation="a NaN operand"
-        ),
+        Clause(f"{prefix}-U1", "What a NaN operand gives.", silent, unspecified=True, situation="a NaN operand"),
         Clause(
             f"{prefix}-U2",
             "What an infinite operand gives.",
@@ -75,7 +71,9 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
             unspecified=True,
             situation="an infinite operand",
         ),
-        Clause(f"{prefix}-U3", "What a scale of zero gives.", silent, unspecified=True, situation="an undefined result"),
+        Clause(
+            f"{prefix}-U3", "What a scale of zero gives.", silent, unspecified=True, situation="an undefined result"
+        ),
         Clause(
             f"{prefix}-U4",
             "The sign of a zero result: either zero is accepted.",

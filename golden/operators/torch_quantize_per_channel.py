@@ -49,7 +49,9 @@ OPERATOR = Operator(
             situation="parameters that vary",
         ),
         Clause(
-            "PQC-S2", "Scales and zero points are 1-D, of the input's size along axis.", f"{DOCUMENT}, Arguments, scales"
+            "PQC-S2",
+            "Scales and zero points are 1-D, of the input's size along axis.",
+            f"{DOCUMENT}, Arguments, scales",
         ),
     ),
     attributes=(Attribute("axis", "the axis whose indices have parameters of their own", parse_axis, required=True),),

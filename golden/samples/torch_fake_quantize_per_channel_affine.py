@@ -73,8 +73,25 @@ def special(kind: str) -> Sample:
 
 def odd() -> Sample:
     """A channel of each odd scale, and odd inputs."""
-    scales = [1.0, math.nan, math.inf, 0.0, -1.0, Fraction(3, 1 << 149), Fraction(2) ** 127]
-    values = [math.nan, math.inf, -math.inf, 1.0, -2.0, -0.0, Fraction(2) ** 126, Fraction(-5, 1 << 149)]
+    scales: list[Fraction | float | int] = [
+        1.0,
+        math.nan,
+        math.inf,
+        0.0,
+        -1.0,
+        Fraction(3, 1 << 149),
+        Fraction(2) ** 127,
+    ]
+    values: list[Fraction | float | int] = [
+        math.nan,
+        math.inf,
+        -math.inf,
+        1.0,
+        -2.0,
+        -0.0,
+        Fraction(2) ** 126,
+        Fraction(-5, 1 << 149),
+    ]
     x: Tensor = reals(REAL, values * len(scales), (len(scales), len(values)))
     flags = ("NaN", "Infinity", "ZeroScale", "NegativeScale", "Subnormal", "HugeScale", "PerAxis")
     tensors = (x, reals(REAL, scales), integers("int32", [3] * len(scales)))

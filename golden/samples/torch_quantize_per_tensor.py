@@ -144,7 +144,9 @@ def flags_of(shape: tuple[int, ...]) -> tuple[str, ...]:
 
 def scattered(shape: tuple[int, ...]) -> Tensor:
     """Values without ties, in scattered order."""
-    return reals(REAL, [Fraction((37 * n + 11) % 127, 10) - 6 + Fraction(1, 50) for n in range(math.prod(shape))], shape)
+    return reals(
+        REAL, [Fraction((37 * n + 11) % 127, 10) - 6 + Fraction(1, 50) for n in range(math.prod(shape))], shape
+    )
 
 
 def zero_points_of(kind: IntegerType, count: int) -> Tensor:
