@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import torch_fake_quantize_per_tensor_affine as per_tensor
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_choice
 from tiebreak.golden.operators.torch_quantize_per_channel import channels, parse_axis
-from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import torch_fake_quantize_per_channel_affine as samples
 
@@ -23,10 +21,6 @@ ZERO_POINTS = ("int32", "float32", "float16")
 
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (types.real, types.real, attributes.get("zero_point_type", "int32")), (types.real,)
-
-
-def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    return per_tensor.problems_over(channels)(node, inputs)
 
 
 FLOAT_ORDER = Contest(
@@ -83,11 +77,11 @@ OPERATOR = Operator(
     real_types=("float32",),
     quantized_types=(),
     signature=signature,
-    problems=problems,
+    problems=per_tensor.problems_over(channels),
     modes_of=lambda attributes: (EVEN,),
     mode_clause=lambda mode: "PFC-R1",
     steps=(*per_tensor.STEPS, "with a zero point that is a float, level and difference are rounded to float32"),
-    letters=per_tensor.LETTERS,
+    letters={**per_tensor.LETTERS, "placement": "A"},
     roles=per_tensor.roles("PFC")
     | {"zero-point-type": "PFC-T3", "float-zero-point": "PFC-T4", "axis": "PFC-A1", "channels": "PFC-S2"},
     files=(("float32", "float32"),),

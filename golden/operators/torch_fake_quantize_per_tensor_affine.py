@@ -27,7 +27,6 @@ LETTERS: Mapping[Kind, str] = {
     "formula": "F",
     "rounding": "R",
     "saturation": "C",
-    "placement": "A",
     "signature": "TS",
 }
 LEAST, MOST = -(1 << 31), (1 << 31) - 1
@@ -103,13 +102,15 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     return (types.real, types.real, "int32"), (types.real,)
 
 
-def problems_over(axes_of: Callable[[Node, tuple[int, ...]], tuple[int, ...]]) -> Callable[..., tuple[Elementwise]]:
+def problems_over(
+    axes_of: Callable[[Node, tuple[int, ...]], tuple[int, ...]],
+) -> Callable[..., tuple[Elementwise, ...]]:
     """The problems of nodes whose parameters vary along the axes that `axes_of` gives for an input's shape.
 
     InvalidInput for parameters of another shape.
     """
 
-    def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise]:
+    def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         x, *parameters = inputs
         axes = axes_of(node, x.shape)
         check_shapes(node, parameters, tuple(x.shape[axis] for axis in axes))
@@ -119,10 +120,6 @@ def problems_over(axes_of: Callable[[Node, tuple[int, ...]], tuple[int, ...]]) -
         return (Elementwise(node.operator, "output", x.shape, real, real, EVEN, kinds, operands, constants),)
 
     return problems
-
-
-def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    return problems_over(lambda node, shape: ())(node, inputs)
 
 
 def contests(prefix: str, place: Callable[[float], Any], node: Mapping[str, Any]) -> tuple[Contest, ...]:
@@ -187,7 +184,7 @@ OPERATOR = Operator(
     real_types=("float32",),
     quantized_types=(),
     signature=signature,
-    problems=problems,
+    problems=problems_over(lambda node, shape: ()),
     modes_of=lambda attributes: (EVEN,),
     mode_clause=lambda mode: "PFT-R1",
     steps=STEPS,

@@ -8,7 +8,6 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import torch_quantize_per_tensor as per_tensor
 from tiebreak.golden.operators.model import Attribute, Clause, Operator, parse_integer
-from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.rounding import NEAREST
 from tiebreak.golden.samples import torch_quantize_per_channel as samples
 
@@ -29,10 +28,6 @@ def channels(node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
     if axis >= len(shape):
         raise InvalidInput(f"{node.operator}: axis {axis} outside an input of rank {len(shape)}")
     return (axis,)
-
-
-def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    return per_tensor.problems_over(channels)(node, inputs)
 
 
 OPERATOR = Operator(
@@ -61,11 +56,11 @@ OPERATOR = Operator(
     real_types=("float32",),
     quantized_types=per_tensor.TYPES,
     signature=per_tensor.signature,
-    problems=problems,
+    problems=per_tensor.problems_over(channels),
     modes_of=lambda attributes: NEAREST,
     mode_clause=lambda mode: "PQC-R1",
     steps=per_tensor.STEPS,
-    letters=per_tensor.LETTERS,
+    letters={**per_tensor.LETTERS, "placement": "A"},
     roles=per_tensor.roles("PQC") | {"axis": "PQC-A1", "channels": "PQC-S2"},
     saturates=True,
     files=tuple(("float32", kind) for kind in per_tensor.TYPES),

@@ -28,7 +28,6 @@ LETTERS: Mapping[Kind, str] = {
     "formula": "F",
     "rounding": "R",
     "saturation": "C",
-    "placement": "A",
     "signature": "TS",
 }
 
@@ -100,13 +99,15 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     return (types.real, types.real, types.quantized), (types.quantized,)
 
 
-def problems_over(axes_of: Callable[[Node, tuple[int, ...]], tuple[int, ...]]) -> Callable[..., tuple[Elementwise]]:
+def problems_over(
+    axes_of: Callable[[Node, tuple[int, ...]], tuple[int, ...]],
+) -> Callable[..., tuple[Elementwise, ...]]:
     """The problems of nodes whose scale and zero point vary along the axes that `axes_of` gives for an input's shape.
 
     InvalidInput for parameters of another shape.
     """
 
-    def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise]:
+    def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         x, *parameters = inputs
         axes = axes_of(node, x.shape)
         check_shapes(node, parameters, tuple(x.shape[axis] for axis in axes))
@@ -122,10 +123,6 @@ def check_shapes(node: Node, parameters: list[Array], wanted: tuple[int, ...]) -
     for tensor, array in zip(node.inputs[1:], parameters, strict=True):
         if array.shape != wanted:
             raise InvalidInput(f"{node.operator}: {tensor.name} has shape {list(array.shape)}, not {list(wanted)}")
-
-
-def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    return problems_over(lambda node, shape: ())(node, inputs)
 
 
 def contests(prefix: str, place: Callable[[float], Any], node: Mapping[str, Any]) -> tuple[Contest, ...]:
@@ -190,7 +187,7 @@ OPERATOR = Operator(
     real_types=("float32",),
     quantized_types=TYPES,
     signature=signature,
-    problems=problems,
+    problems=problems_over(lambda node, shape: ()),
     modes_of=lambda attributes: NEAREST,
     mode_clause=lambda mode: "PQT-R1",
     steps=STEPS,
