@@ -7,7 +7,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters import torch_cast, torch_classic, torch_decomposed, torch_fake, torch_linear
+from tiebreak.adapters import (
+    torch_cast,
+    torch_classic,
+    torch_decomposed,
+    torch_fake,
+    torch_fake_own,
+    torch_linear,
+    torch_quantize,
+)
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.torch_calls import TYPES, Call, Compiler, Plan, Planner, call_script
@@ -18,11 +26,13 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-# Why each is the same operation. torch claims none of the documents: its functions have docstrings of their own.
+# Why each is the same operation. torch claims its own documents alone, those of its functions.
 SAME = {**torch_linear.MAPS, **torch_fake.MAPS, **torch_cast.MAPS}
-CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNERS}
+CLAIMS = {**torch_quantize.CLAIMS, **torch_fake_own.CLAIMS}
+OWN: Mapping[str, Planner] = {**torch_quantize.PLANNERS, **torch_fake_own.PLANNERS}
+CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNERS, **OWN}
 EAGER: Mapping[str, Planner] = {**CLASSIC, **torch_cast.PLANNERS}  # an engine has no say in casts
-PLAIN: Mapping[str, Planner] = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS, **torch_cast.PLANNERS}
+PLAIN: Mapping[str, Planner] = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS, **torch_cast.PLANNERS, **OWN}
 
 
 class Torch:
@@ -34,6 +44,7 @@ class Torch:
 
     takes_constants = True
     configuration_of = "torch"
+    claims: Mapping[str, str] = CLAIMS
 
     def __init__(
         self,
@@ -55,7 +66,8 @@ class Torch:
             torch.backends.quantized.engine = engine
         self.name, self.library, self.version = name, torch, str(torch.__version__)
         self.planners, self.modules, self.device = planners, modules, device
-        self.maps = {operator: SAME[operator] for operator in planners}
+        self.maps = {operator: SAME[operator] for operator in planners if operator in SAME}
+        self.claims = {operator: CLAIMS[operator] for operator in planners if operator in CLAIMS}
         self.ways: set[str] = set()
         self.compiler = compiler(torch) if compiler else None
 

@@ -89,4 +89,5 @@ FLAGS = {
     "Dilation": "Weights of a window are further apart than one pixel.",
     "Groups": "Channels are divided into groups.",
     "Bias": "A bias is added to the sum, of any size up to the ends of 32 bits.",
+    "FloatZeroPoint": "The zero point is a float; rounding it, or adding it before rounding, shows.",
 }

@@ -85,6 +85,8 @@ REQUANTIZED, WEIGHT = {"real": "int8", "quantized": "int8"}, "FULLY_CONNECTED"
 TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "double"}}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 SCALED_PAIR = {0: 5.0, 1: 0.5, 2: 2.0, 3: 7.0, 4: 0.25, 5: 3.0, 6: 0.75, 7: 4.0}
+LEVELS = {"quant_min": -8, "quant_max": 7}
+FLOAT_ZERO = {**LEVELS, "axis": 0, "zero_point_type": "float16"}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
 HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
 OF_BYTES = {0: 5.0, 1: 0.5, 2: 3.0, 3: 7.0, 5: 2.0, 6: 0.25, 7: 9.0}
@@ -169,6 +171,21 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "tensorflow.QuantizeAndDequantizeV4": (allowed("one range", (M22, S, S), RANGE, quantized=""),),
     "tensorflow.FakeQuantWithMinMaxVars": (allowed("one range", (M22, S, S), RANGE, **TWO_BITS),),
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": (allowed("ranges", (M22, V2, V2), RANGE, **TWO_BITS),),
+    "torch.quantize_per_tensor": (
+        allowed("one scale", (M22, S, S), {1: 0.5, 2: 3.0}),
+        allowed("qint32", ((3,), S, S), {2: -7.0}, quantized="int32"),
+    ),
+    "torch.quantize_per_channel": (
+        allowed("the first axis", (M24, V2, V2), {1: 0.5, 2: 3.0}, attributes={"axis": 0}),
+        allowed("the last axis", ((3, 2), V2, V2), quantized="uint8", attributes={"axis": 1}),
+    ),
+    "torch.fake_quantize_per_tensor_affine": (
+        allowed("one scale", (M22, S, S), {1: 0.5, 2: 3.0}, quantized="", attributes=LEVELS),
+    ),
+    "torch.fake_quantize_per_channel_affine": (
+        allowed("an axis", (M24, V2, V2), {1: 0.5, 2: 3.0}, quantized="", attributes={**LEVELS, "axis": 0}),
+        allowed("a float zero point", (M24, V2, V2), {2: 2.0}, quantized="", attributes=FLOAT_ZERO),
+    ),
 }
 
 
@@ -517,13 +534,41 @@ def quantized_ends(kind: str) -> Facts:
     return {"quant_min": int(info.min), "quant_max": int(info.max), "dtype": kind}
 
 
+def for_own_torch(case: Case) -> Facts:
+    """torch's own functions: parameters are tensors, or numbers if all are constants of a node of one scale."""
+    node, (x, scale, zero_point) = case.node, case.inputs
+    function = node.operator.removeprefix("torch.")
+    numbers = bool(node.constants) and function.endswith(("_tensor", "_tensor_affine"))
+    if numbers and (scale.shape or zero_point.shape):
+        return NO_WORDS
+    axis = {"axis": node.value("axis")} if "channel" in function else {}
+    ends = {"quant_min", "quant_max"} if function.startswith("fake") else set()
+    if set(node.attributes) - ends - set(axis) - ({"zero_point_type"} if ends and axis else set()):
+        return NO_WORDS
+    if ends:
+        if node.output_type != "float32":
+            return NO_WORDS
+        scales, zeros = (array.reshape(-1).tolist() for array in (scale, zero_point))
+        given = {"scales": scales, "zeros": zeros, **{end: node.value(end) for end in sorted(ends)}}
+        return {"function": function, "x": tensor(x), **axis, **given}
+    if node.output_type not in ("int8", "uint8", "int32"):
+        return NO_WORDS
+    given = {"scale": tensor(scale), "zero_point": tensor(zero_point.astype(np.int64))}
+    given = {"scale": scale.item(), "zero_point": int(zero_point)} if numbers else given
+    return {"function": function, "x": tensor(x), **axis, **given, "dtype": f"q{node.output_type}"}
+
+
 def for_classic_torch(case: Case) -> Facts:
+    if case.node.operator.startswith("torch."):
+        return for_own_torch(case)
     if case.node.operator in ("openvino.FakeQuantize", "onnx.Cast"):
         return for_tensor_to(case) if case.node.operator == "onnx.Cast" else for_torch_levels(case)
     return for_torch_bits(case) if case.node.operator.startswith("tensorflow.") else for_torch(case)
 
 
 def for_compiled_torch(case: Case) -> Facts:
+    if case.node.operator.startswith("torch."):
+        return for_own_torch(case)
     linear = case.node.operator.endswith(("quantize", "Quantize", "Linear")) and "Fake" not in case.node.operator
     return for_decomposed(case) if linear else for_classic_torch(case)
 

@@ -152,6 +152,8 @@ def shape_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[
 
 def large_arrangement(record: OperatorUnderTest) -> Arrangement:
     axis = tested_axis(record)
+    if axis.always:
+        return Arrangement((7, LARGE // 7 + 1))
     row = 7 if axis.always_last else 4 * axis.measured
     return Arrangement((LARGE // row + 1, row) if row else (LARGE,))
 
@@ -230,6 +232,8 @@ def parameter_shape(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
     shape, axis = arrangement.shape, arrangement.axis
     if how.always_last:
         return shape[-1:]
+    if axis is None and how.always:
+        return shape[:1]
     if axis is None:
         return (1,) if arrangement.ones or how.ones else ()
     if arrangement.block:

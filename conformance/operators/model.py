@@ -67,7 +67,8 @@ class Axis:
 
     `attribute` names the attribute that holds the axis, `block_attribute` the one that holds the block size.
     With `broadcast` there is no such attribute: parameters broadcast against the input as in NumPy.
-    With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
+    With `always_last` parameters always have a value for each index of the last axis. With `always` they have one for
+    each index of the attribute's axis, which is 0 in a node that has no other. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
     With `laid_out` the inputs are matrices or images, not scalars, and path probes say how values stand in them.
@@ -77,13 +78,14 @@ class Axis:
     block_attribute: str = ""
     broadcast: bool = False
     always_last: bool = False
+    always: bool = False
     ones: bool = False
     measured: int = 0
     laid_out: bool = False
 
     @property
     def takes_scalars(self) -> bool:
-        return not (self.always_last or self.measured or self.laid_out)
+        return not (self.always_last or self.always or self.measured or self.laid_out)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+"""Golden vectors of torch.quantize_per_channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
+from tiebreak.golden.samples import torch_quantize_per_tensor as per_tensor
+from tiebreak.golden.samples.model import Sample, bits, integers, reals
+
+REAL = per_tensor.REAL
+SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (
+    ((3,), 0), ((1,), 0), ((2, 3), 0), ((2, 3), 1), ((3, 3), 0), ((3, 3), 1), ((2, 3, 4), 0), ((2, 3, 4), 1),
+    ((2, 3, 4), 2), ((2, 3, 2, 3), 1), ((2, 3, 2, 3), 3), ((3, 67), 0), ((67, 3), 1), ((0, 3), 0), ((2, 0, 3), 2),
+)  # fmt: skip
+BASIC = (*per_tensor.BASIC, "axis", "channels")
+
+
+def samples(real: str, quantized: str) -> Iterator[Sample]:
+    kind = INTEGER_TYPES[quantized]
+    for zero_point in per_tensor.zero_points(kind):
+        yield every_scale(kind, zero_point)
+    yield from per_shape(kind)
+    yield from odd(kind)
+    yield documented(kind)
+
+
+def node(kind: IntegerType, axis: int) -> dict[str, object]:
+    return {"real": REAL, "quantized": kind.name, "attributes": {"axis": axis}}
+
+
+def every_scale(kind: IntegerType, zero_point: int) -> Sample:
+    """A channel for each scale, with inputs made for it."""
+    scales = [per_tensor.in_float32(decimal) for _, decimal, _ in per_tensor.SCALES]
+    columns = [per_tensor.telling(kind, scale, zero_point) for scale in scales]
+    width = min(map(len, columns))
+    x = bits(REAL, [code for column in columns for code in column[-width:]], (len(scales), width))
+    tensors = (x, reals(REAL, scales), integers(kind.name, [zero_point] * len(scales)))
+    flags = ("NearTie", "Tie", "ScaleNotPowerOfTwo", "Reciprocal", "ZeroPointParity", "RangeEdge", "Saturates",
+             "ClampOrder", "PerAxis")  # fmt: skip
+    roles = (*BASIC, "zero-point-type", "clamp", "ties")
+    return Sample(f"scales-{zero_point}", node(kind, 0), tensors, flags, roles)
+
+
+def per_shape(kind: IntegerType) -> Iterator[Sample]:
+    """Scales and zero points that differ from channel to channel."""
+    for shape, axis in SHAPES:
+        depth = shape[axis]
+        scales = reals(REAL, [Fraction(1, 10) + Fraction(3 * n, 7) for n in range(depth)])
+        tensors = (per_tensor.scattered(shape), scales, per_tensor.zero_points_of(kind, depth))
+        name = f"axis-{axis}-{'x'.join(map(str, shape))}"
+        flags = ("PerAxis", *(("Empty",) if 0 in shape else ("Lane",) if 67 in shape else ()))
+        yield Sample(name, node(kind, axis), tensors, flags, ("axis", "channels", "shape"))
+
+
+def odd(kind: IntegerType) -> Iterator[Sample]:
+    """A channel of each odd scale, and odd inputs."""
+    scales: list[Fraction | float | int] = [
+        1.0,
+        math.nan,
+        math.inf,
+        0.0,
+        -1.0,
+        Fraction(3, 1 << 149),
+        Fraction(2) ** 127,
+    ]
+    values: list[Fraction | float | int] = [
+        math.nan,
+        math.inf,
+        -math.inf,
+        1.0,
+        -2.0,
+        -0.0,
+        Fraction(2) ** 126,
+        Fraction(-5, 1 << 149),
+    ]
+    x = reals(REAL, values * len(scales), (len(scales), len(values)))
+    flags = ("NaN", "Infinity", "ZeroScale", "NegativeScale", "Subnormal", "HugeScale", "PerAxis")
+    tensors = (x, reals(REAL, scales), integers(kind.name, [3] * len(scales)))
+    yield Sample("odd", node(kind, 0), tensors, flags, ("nan", "infinity", "zero-scale"))
+
+
+def documented(kind: IntegerType) -> Sample:
+    """The docstring's example."""
+    x = reals(REAL, [-1, 0, 1, 2], (2, 2))
+    scales = reals(REAL, [per_tensor.in_float32("0.1"), per_tensor.in_float32("0.01")])
+    tensors = (x, scales, integers(kind.name, [10, 0]))
+    return Sample("documented-example", node(kind, 0), tensors, ("PerAxis", "Shape"), ("axis", "quotient"))
