@@ -74,5 +74,8 @@ FLAGS = {
     "ZeroPointEdge": "A zero point at an end of its type's range, or with the other sign in the other signedness.",
     "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
     "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
+    "InfiniteScale": "A block's scale is beyond the largest number of its type.",
+    "HugeReciprocal": "The reciprocal of a scale is beyond the largest number of its type, or the scale is zero.",
+    "FirstOfEquals": "A block has its greatest magnitude with both signs; the first of them decides.",
     "NoWidth": "The ends of the range are equal.",
 }

@@ -642,6 +642,13 @@ SENTENCES = {
     "global-scale-over-scale": "x times (s_enc / scale), the factor rounded first",
     "divides-by-unrounded-scale": "divides by the scale before it is rounded to its type",
     "element-by-distance": "the first element of least distance, the distances rounded to float32",
+    # gguf.Quantize
+    "factor-over-amax": "multiplies by (127 / the greatest magnitude), or (-8 / the number that has it)",
+    "reciprocal-of-stored-scale": "multiplies by the reciprocal of the float16 scale",
+    "step-without-sign": "the scale has no sign",
+    "step-divisor": "the greatest magnitude is divided by {}",
+    "step-times-reciprocal": "the greatest magnitude times 1 / 127, rounded",
+    "last-of-equals": "of several numbers of greatest magnitude the last decides",
     "steps-before-width": "x * 255 / (max - min), the product first",
     "steps-before-reciprocal-of-width": "x * 255 * fl(1 / (max - min)), in this order",
     "steps-after-width": "x / (max - min) * 255, the quotient first",
