@@ -10,9 +10,10 @@ import numpy as np
 
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators import gguf_quantize
+from tiebreak.golden.operators import gguf_dequantize, gguf_quantize
 from tiebreak.golden.problem import Array
 
+OPERATORS = frozenset({gguf_quantize.ID, gguf_dequantize.ID})
 BLOCK = 32
 TYPES = {"int8": "Q8_0", "uint4": "Q4_0"}  # by the type of the elements
 NUMBERS = {"Q4_0": 2, "Q8_0": 8}  # that ggml.h gives the types
@@ -21,13 +22,20 @@ BYTES = {"Q4_0": 18, "Q8_0": 34}  # of a block
 
 def type_of(node: Node, library: str) -> str:
     """The block type that a node is about. Unsupported for what the libraries have no words for."""
-    if node.operator != gguf_quantize.ID:
-        raise Unsupported(f"{library} has no {node.operator}, only {gguf_quantize.ID}")
+    if node.operator not in OPERATORS:
+        raise Unsupported(f"{library} has no {node.operator}, only {' and '.join(sorted(OPERATORS))}")
     if node.attributes:
         raise Unsupported(f"{library} can't be told of {', '.join(sorted(node.attributes))}")
-    if node.input_type != "float32" or node.output_type not in TYPES:
-        raise Unsupported(f"{library} has no blocks of {node.input_type} to {node.output_type}")
-    return TYPES[node.output_type]
+    real, elements = node.input_type, node.output_type
+    if is_back(node):
+        real, elements = elements, real
+    if real != "float32" or elements not in TYPES:
+        raise Unsupported(f"{library} has no blocks of {real} to {elements}")
+    return TYPES[elements]
+
+
+def is_back(node: Node) -> bool:
+    return node.operator == gguf_dequantize.ID
 
 
 def parts(held: Array, node: Node, shape: tuple[int, ...]) -> tuple[Array, Array]:
@@ -39,6 +47,18 @@ def parts(held: Array, node: Node, shape: tuple[int, ...]) -> tuple[Array, Array
     return elements.reshape(shape).astype(node.outputs[0].dtype), scales.reshape(*shape[:-1], shape[-1] // BLOCK)
 
 
+def whole(elements: Array, scales: Array) -> Array:
+    """The bytes of a tensor's blocks, one row of bytes for each row of elements. Unsupported for parts of a block."""
+    *outer, length = elements.shape
+    if length % BLOCK or scales.shape != (*outer, length // BLOCK):
+        raise Unsupported(f"blocks hold 32 elements and a scale, not {list(elements.shape)} and {list(scales.shape)}")
+    words = np.ascontiguousarray(elements).view(np.uint8).reshape(-1, BLOCK)
+    if elements.dtype.name == "uint4":
+        words = (words[:, : BLOCK // 2] & 15) | (words[:, BLOCK // 2 :] << 4)
+    held = np.hstack([np.ascontiguousarray(scales).reshape(-1, 1).view(np.uint8), words])
+    return held.reshape(*outer, length // BLOCK * held.shape[-1])
+
+
 SOURCE = """
 def parts(held, size, shape):
     # a float16 and 32 integers; of 4 bits the first half of a block in the lower bits
@@ -46,5 +66,16 @@ def parts(held, size, shape):
     whole = blocks[:, 2:].view(np.int8) if size == 34 else np.hstack([blocks[:, 2:] & 15, blocks[:, 2:] >> 4])
     elements = whole.reshape(shape).astype(np.int8 if size == 34 else ml_dtypes.uint4)
     return elements, np.ascontiguousarray(blocks[:, :2]).view(np.float16).reshape(*shape[:-1], shape[-1] // 32)
+
+"""
+
+WHOLE = """
+def whole(elements, scales):
+    # a float16 and 32 integers; of 4 bits the first half of a block in the lower bits
+    words = np.ascontiguousarray(elements).view(np.uint8).reshape(-1, 32)
+    if elements.dtype != np.int8:
+        words = (words[:, :16] & 15) | (words[:, 16:] << 4)
+    held = np.hstack([np.ascontiguousarray(scales).reshape(-1, 1).view(np.uint8), words])
+    return held.reshape(*scales.shape[:-1], scales.shape[-1] * held.shape[-1])
 
 """

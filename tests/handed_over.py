@@ -547,17 +547,18 @@ def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
 
 
 def gguf_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """Listens where quantize of gguf.quants begins."""
+    """Listens where quantize and dequantize of gguf.quants begin."""
 
-    def quantize(x: Any, kind: Any) -> NoReturn:
+    def function(x: Any, kind: Any) -> NoReturn:
         heard.append({"x": tensor(x), "type": int(kind)})
         raise Stopped
 
-    patch.setattr(backend, "quantize", quantize)
+    patch.setattr(backend, "quantize", function)
+    patch.setattr(backend, "dequantize", function)
 
 
 def ggml_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """Listens where ggml_quantize_chunk begins, or where the CPU's from_float does."""
+    """Listens where ggml_quantize_chunk begins, and where from_float and to_float of type traits do."""
 
     def memory(address: int, count: int) -> Array:
         held = (ctypes.c_float * count).from_address(address) if count else []
@@ -577,6 +578,7 @@ def ggml_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
 
     patch.setattr(backend, "base", SimpleNamespace(ggml_quantize_chunk=chunk))
     patch.setattr(backend, "from_float", from_float)
+    patch.setattr(backend, "to_float", from_float)
 
 
 def tosa_graph(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

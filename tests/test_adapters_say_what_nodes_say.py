@@ -99,6 +99,10 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("Q8_0", ((2, 64),), {0: -3.0}, quantized="int8"),
         allowed("Q4_0", ((1, 3, 32),), {0: 5.0}, quantized="uint4"),
     ),
+    "gguf.Dequantize": (
+        allowed("Q8_0", ((2, 64), (2, 2)), {0: -3.0, 1: 0.5}, quantized="int8"),
+        allowed("Q4_0", ((1, 3, 32), (1, 3, 1)), {0: 5.0, 1: -2.0}, quantized="uint4"),
+    ),
     "tflite.Requantize": (
         allowed("by default", (M22, S, S, S, S), {0: -3.0, 1: 0.5, 2: 5.0}, **REQUANTIZED),
         allowed("of a vector, as the kernels have it", ((7,), S, S, S, S), {3: 0.25, 4: -1.0}, **TWICE),
@@ -623,22 +627,40 @@ def for_torchao(case: Case) -> Facts:
 GGUF_TYPES = {"int8": 8, "uint4": 2}  # as ggml.h numbers them
 
 
+def gguf_elements(case: Case) -> str:
+    return case.node.input_type if case.node.operator == "gguf.Dequantize" else case.node.output_type
+
+
 def has_words_for_gguf(case: Case) -> bool:
-    return not case.node.attributes and case.node.output_type in GGUF_TYPES
+    """Whether it is a type that ggml has; blocks that are given as such hold 32 elements and have a scale each."""
+    node, (x, *scales) = case.node, case.inputs
+    whole = not x.shape[-1] % 32 and all(s.shape == (*x.shape[:-1], x.shape[-1] // 32) for s in scales)
+    return not node.attributes and gguf_elements(case) in GGUF_TYPES and (whole or not scales)
+
+
+def bytes_of_blocks(case: Case) -> Any:
+    """The bytes of blocks of equal elements: a scale and then 32 integers."""
+    x, scales = case.inputs
+    bits = {"int8": x.view(np.uint8), "uint4": x.astype(np.uint8) * 17}[x.dtype.name].reshape(-1, 32)
+    size = 32 if x.dtype == np.int8 else 16
+    held = [scale.tobytes() + row.tobytes()[:size] for scale, row in zip(scales.reshape(-1), bits, strict=True)]
+    return np.frombuffer(b"".join(held), np.uint8).reshape(*x.shape[:-1], -1)
 
 
 def for_gguf(case: Case) -> Facts:
     if not has_words_for_gguf(case):
         return NO_WORDS
-    return {"x": tensor(case.inputs[0]), "type": GGUF_TYPES[case.node.output_type]}
+    given = bytes_of_blocks(case) if len(case.inputs) > 1 else case.inputs[0]
+    return {"x": tensor(given), "type": GGUF_TYPES[gguf_elements(case)]}
 
 
 def for_ggml(case: Case) -> Facts:
-    """The numbers in memory, and the length of a row."""
+    """The bytes in memory, and the length of a row: of numbers, or of bytes."""
     x = case.inputs[0]
     if not has_words_for_gguf(case) or x.shape[-1] % 32:
         return NO_WORDS
-    return {**for_gguf(case), "x": x.tobytes().hex(), "length": x.shape[-1]}
+    given = bytes_of_blocks(case) if len(case.inputs) > 1 else x
+    return {**for_gguf(case), "x": given.tobytes().hex(), "length": given.shape[-1]}
 
 
 def for_tosa(case: Case) -> Facts:

@@ -70,6 +70,7 @@ class Axis:
     With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
+    With `one_for_each_block` it does not measure them: parameters have a value for each such block.
     """
 
     attribute: str = ""
@@ -78,6 +79,7 @@ class Axis:
     always_last: bool = False
     ones: bool = False
     measured: int = 0
+    one_for_each_block: bool = False
 
     @property
     def takes_scalars(self) -> bool:

@@ -642,7 +642,10 @@ SENTENCES = {
     "global-scale-over-scale": "x times (s_enc / scale), the factor rounded first",
     "divides-by-unrounded-scale": "divides by the scale before it is rounded to its type",
     "element-by-distance": "the first element of least distance, the distances rounded to float32",
-    # gguf.Quantize
+    # gguf.Quantize and Dequantize
+    "subtracts-seven-and-a-half": "subtracts 7.5 from elements of 4 bits",
+    "nibbles": "the elements of a block of 4 bits in another order: {}",
+    "scale-without-sign": "the scale's sign is lost",
     "factor-over-amax": "multiplies by (127 / the greatest magnitude), or (-8 / the number that has it)",
     "reciprocal-of-stored-scale": "multiplies by the reciprocal of the float16 scale",
     "step-without-sign": "the scale has no sign",
