@@ -61,6 +61,7 @@ EXTRAS = {
     "onnxruntime-cuda": "onnxruntime",
     "onnxruntime-tensorrt": "onnxruntime",
     "jax-cuda": "jax",
+    "ggml-cpu": "ggml",
 }
 
 # Backends for a device that many machines lack.
@@ -72,11 +73,19 @@ ON_REQUEST = (
     *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq-no-selectors", "onnxruntime-tool"),
     *("openvino-low-precision", "openvino-no-low-precision", "litert-reference"),
     *FOR_DEVICES,
-    *("tensorflow-graph", "tensorflow-xla", "torch-compiled", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
+    *(
+        "ggml-cpu",
+        "tensorflow-graph",
+        "tensorflow-xla",
+        "torch-compiled",
+        "torch-fbgemm",
+        "torch-onednn",
+        "torch-qnnpack",
+    ),
 )
 # Libraries that need not go with the others: each gets an environment of its own, or is installed beside Tiebreak.
 APART = (
-    *("emx-onnx-cgen", "executorch", "iree", "jax", "mlx", "mnn", "ncnn", "onnxruntime-openvino"),
+    *("emx-onnx-cgen", "executorch", "ggml", "gguf", "iree", "jax", "mlx", "mnn", "ncnn", "onnxruntime-openvino"),
     *("tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tiebreak.reports.summary import cause_groups, verdict_counts
 
 BACKENDS = "## What real backends do"
 MOST_CAUSES = 12
+MANY = 8  # equal neighbours of a tensor that are written once
 
 
 def write_pages(folder: Path, run: Run | None) -> list[Path]:
@@ -143,7 +145,7 @@ def contest_part(contest: Contest) -> Iterator[str]:
 def contest_input(contest: Contest) -> str:
     spec = next(spec for spec in OPERATORS.values() if contest in spec.contested)
     names = spec.forms[contest.node.get("form", 0)]
-    values = ", ".join(f"{name} = {value}" for name, value in zip(names, contest.inputs, strict=False))
+    values = ", ".join(f"{name} = {input_text(value)}" for name, value in zip(names, contest.inputs, strict=False))
     called = dict(zip(("real", "quantized"), spec.sides, strict=True)) | {"scale": "scale", "opset": "opset"}
     settings = {called[key]: value for key, value in contest.node.items() if key in called}
     settings |= contest.node.get("attributes", {})
@@ -151,8 +153,24 @@ def contest_input(contest: Contest) -> str:
     return f"`{values}`" + (f" ({given})" if given else "")
 
 
+def input_text(value: Any) -> str:
+    flat = isinstance(value, list) and not any(isinstance(part, list) for part in value)
+    return f"[{', '.join(with_counts([str(part) for part in value]))}]" if flat else str(value)
+
+
 def answer_text(result: tuple[float, ...] | str) -> str:
-    return own_text(result) if isinstance(result, str) else ", ".join(f"{value:.9g}" for value in result)
+    if isinstance(result, str):
+        return own_text(result)
+    return ", ".join(with_counts([f"{value:.9g}" for value in result]))
+
+
+def with_counts(numbers: Sequence[str]) -> list[str]:
+    """Many equal neighbours as one of them, with how many there are."""
+    found: list[str] = []
+    for number, group in groupby(numbers):
+        count = len(list(group))
+        found += [f"{number} ({count} times)"] if count >= MANY else [number] * count
+    return found
 
 
 def backends_part(spec: Operator, run: Run | None, recorded: str) -> str:

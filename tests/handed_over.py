@@ -546,6 +546,41 @@ def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
     patch.setattr(backend, "library", SimpleNamespace(**facts, quantize=quantize))
 
 
+def gguf_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where quantize and dequantize of gguf.quants begin."""
+
+    def function(x: Any, kind: Any) -> NoReturn:
+        heard.append({"x": tensor(x), "type": int(kind)})
+        raise Stopped
+
+    patch.setattr(backend, "quantize", function)
+    patch.setattr(backend, "dequantize", function)
+
+
+def ggml_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where ggml_quantize_chunk begins, and where from_float and to_float of type traits do."""
+
+    def memory(address: int, count: int) -> Array:
+        held = (ctypes.c_float * count).from_address(address) if count else []
+        return np.array(held, np.float32)
+
+    def chunk(kind: int, x: int, held: int, start: int, rows: int, length: int, weights: Any) -> NoReturn:
+        assert (start, weights) == (0, None)
+        heard.append({"x": memory(x, rows * length).tobytes().hex(), "type": kind, "length": length})
+        raise Stopped
+
+    def from_float(number: int) -> Callable[[Array, Array], None]:
+        def fill(x: Array, held: Array) -> NoReturn:
+            heard.append({"x": x.tobytes().hex(), "type": number, "length": x.shape[-1]})
+            raise Stopped
+
+        return fill
+
+    patch.setattr(backend, "base", SimpleNamespace(ggml_quantize_chunk=chunk))
+    patch.setattr(backend, "from_float", from_float)
+    patch.setattr(backend, "to_float", from_float)
+
+
 def tosa_graph(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
     """Listens where the reference model begins, with a serializer that keeps what a graph is made of."""
     real, facts = backend.serializer, dict[str, Any]()

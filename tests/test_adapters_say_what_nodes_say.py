@@ -120,6 +120,14 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("4 bits", ((2, 32),), {0: -2.0}, quantized="float4_e2m1fn", attributes=RCEIL),
         allowed("bfloat16, by default", ((2, 32),), {0: -2.0}, real="bfloat16", quantized="float6_e2m3fn"),
     ),
+    "gguf.Quantize": (
+        allowed("Q8_0", ((2, 64),), {0: -3.0}, quantized="int8"),
+        allowed("Q4_0", ((1, 3, 32),), {0: 5.0}, quantized="uint4"),
+    ),
+    "gguf.Dequantize": (
+        allowed("Q8_0", ((2, 64), (2, 2)), {0: -3.0, 1: 0.5}, quantized="int8"),
+        allowed("Q4_0", ((1, 3, 32), (1, 3, 1)), {0: 5.0, 1: -2.0}, quantized="uint4"),
+    ),
     "tflite.Requantize": (
         allowed("by default", (M22, S, S, S, S), {0: -3.0, 1: 0.5, 2: 5.0}, **REQUANTIZED),
         allowed("of a vector, as the kernels have it", ((7,), S, S, S, S), {3: 0.25, 4: -1.0}, **TWICE),
@@ -264,7 +272,13 @@ WRONG_NVFP4 = (
     ForbiddenCall("", "a block size", ((1, 32),), NVFP4, {"block_size": 32}),
     ForbiddenCall("", "elements of 8 bits", ((1, 32),), NVFP4, output="float8_e4m3fn"),
 )
+WRONG_GGUF = (
+    ForbiddenCall("", "a block size", ((1, 32),), {"quantized": "int8"}, {"block_size": 16}),
+    ForbiddenCall("", "elements of 4 bits with a sign", ((1, 32),), {"quantized": "uint4"}, output="int4"),
+    ForbiddenCall("", "a part of a block", ((1, 33),), {"quantized": "int8"}),
+)
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
+    "gguf.Quantize": WRONG_GGUF,
     "tflite.Requantize": WRONG_REQUANTIZATIONS,
     "nvidia.NVFP4Quantize": WRONG_NVFP4,
     "ocp.MXQuantize": WRONG_BLOCKS,
@@ -689,6 +703,45 @@ def for_torchao(case: Case) -> Facts:
     return {"x": tensor(case.inputs[0]), "element": element, "block": 32, "mode": mode}
 
 
+GGUF_TYPES = {"int8": 8, "uint4": 2}  # as ggml.h numbers them
+
+
+def gguf_elements(case: Case) -> str:
+    return case.node.input_type if case.node.operator == "gguf.Dequantize" else case.node.output_type
+
+
+def has_words_for_gguf(case: Case) -> bool:
+    """Whether it is a type that ggml has; blocks that are given as such hold 32 elements and have a scale each."""
+    node, (x, *scales) = case.node, case.inputs
+    whole = not x.shape[-1] % 32 and all(s.shape == (*x.shape[:-1], x.shape[-1] // 32) for s in scales)
+    return not node.attributes and gguf_elements(case) in GGUF_TYPES and (whole or not scales)
+
+
+def bytes_of_blocks(case: Case) -> Any:
+    """The bytes of blocks of equal elements: a scale and then 32 integers."""
+    x, scales = case.inputs
+    bits = {"int8": x.view(np.uint8), "uint4": x.astype(np.uint8) * 17}[x.dtype.name].reshape(-1, 32)
+    size = 32 if x.dtype == np.int8 else 16
+    held = [scale.tobytes() + row.tobytes()[:size] for scale, row in zip(scales.reshape(-1), bits, strict=True)]
+    return np.frombuffer(b"".join(held), np.uint8).reshape(*x.shape[:-1], -1)
+
+
+def for_gguf(case: Case) -> Facts:
+    if not has_words_for_gguf(case):
+        return NO_WORDS
+    given = bytes_of_blocks(case) if len(case.inputs) > 1 else case.inputs[0]
+    return {"x": tensor(given), "type": GGUF_TYPES[gguf_elements(case)]}
+
+
+def for_ggml(case: Case) -> Facts:
+    """The bytes in memory, and the length of a row: of numbers, or of bytes."""
+    x = case.inputs[0]
+    if not has_words_for_gguf(case) or x.shape[-1] % 32:
+        return NO_WORDS
+    given = bytes_of_blocks(case) if len(case.inputs) > 1 else x
+    return {**for_gguf(case), "x": given.tobytes().hex(), "length": given.shape[-1]}
+
+
 def for_tosa(case: Case) -> Facts:
     """A graph of one operator, with tensors of the signed types; whether they are unsigned its attributes say."""
     node, (x, *parameters) = case.node, case.inputs
@@ -779,6 +832,8 @@ LIBRARIES = {
     **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
     **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_jax)),
     "executorch": Library(handed_over.exported_functions, for_exported),
+    "gguf": Library(handed_over.gguf_function, for_gguf),
+    **dict.fromkeys(("ggml", "ggml-cpu"), Library(handed_over.ggml_functions, for_ggml)),
     "mlx": Library(handed_over.mlx_function, for_mlx),
     "torchao": Library(handed_over.torchao_function, for_torchao),
     "tosa-reference-model": Library(handed_over.tosa_graph, for_tosa),

@@ -34,7 +34,13 @@ ROUNDS = {
     **dict.fromkeys(("executorch",), EVEN),
     **dict.fromkeys(("ncnn", "mnn", "tflite-micro"), AWAY),
 }
-OTHERS = {"mlx", "torchao", "tosa-reference-model"}  # which have no such operator; see test_…_in_libraries.py
+OTHERS = {
+    "ggml",
+    "gguf",
+    "mlx",
+    "torchao",
+    "tosa-reference-model",
+}  # which have no such operator; see test_…_in_libraries.py
 
 
 def loaded(name: str) -> Any:

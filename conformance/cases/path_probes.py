@@ -103,12 +103,18 @@ def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Ite
 def each_constant(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
     """No parameter as a constant, each alone and all; then all of them with one value for each slice."""
     sliced = tested_axis(record).always_last
-    shape = (3, 7) if sliced else (7,)
+    shape = (3, 7) if sliced else (row_of_blocks(record) or 7,)
     for constants in ((), *((which,) for which in range(len(probe.parameters))), (-1,)):
         yield Arrangement(shape, constants=constants)
     for arrangement in list(axis_arrangements(record))[1:2]:
         yield Arrangement((7, 3), axis=arrangement.axis)
         yield Arrangement((7, 3), axis=arrangement.axis, constants=(-1,))
+
+
+def row_of_blocks(record: OperatorUnderTest) -> int:
+    """The length of a row that has a value of each parameter, and no part of a block; 0 of other operators."""
+    axis = tested_axis(record)
+    return axis.measured * axis.one_for_each_block
 
 
 def brief_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
@@ -234,6 +240,8 @@ def parameter_shape(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
         return shape[-1:]
     if axis is None and how.always:
         return shape[:1]
+    if how.one_for_each_block:
+        return (*shape[:-1], -(-shape[-1] // how.measured))
     if axis is None:
         return (1,) if arrangement.ones or how.ones else ()
     if arrangement.block:

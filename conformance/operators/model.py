@@ -72,6 +72,7 @@ class Axis:
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
     With `laid_out` the inputs are matrices or images, not scalars, and path probes say how values stand in them.
+    With `one_for_each_block` it does not measure them: parameters have a value for each such block.
     """
 
     attribute: str = ""
@@ -82,6 +83,7 @@ class Axis:
     ones: bool = False
     measured: int = 0
     laid_out: bool = False
+    one_for_each_block: bool = False
 
     @property
     def takes_scalars(self) -> bool:

@@ -1,0 +1,8 @@
+from collections.abc import Callable
+
+from tiebreak.golden.problem import Array, Elementwise
+
+def elements(problem: Elementwise, working: bool, mode: str) -> tuple[Array, Array]: ...
+def scales(problem: Elementwise, working: bool, mode: str) -> tuple[Array, Array]: ...
+
+LOOPS: dict[str, Callable[[Elementwise, bool, str], tuple[Array, Array]]]
