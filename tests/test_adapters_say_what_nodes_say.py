@@ -90,6 +90,14 @@ FLOAT_ZERO = {**LEVELS, "axis": 0, "zero_point_type": "float16"}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
 HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
 OF_BYTES = {0: 5.0, 1: 0.5, 2: 3.0, 3: 7.0, 5: 2.0, 6: 0.25, 7: 9.0}
+UNIFORM = {"quantization_min_val": -127, "quantization_max_val": 100}
+ALLOWED_UNIFORM = (
+    allowed("one scale", (M22, S, S), {1: 0.5, 2: 7.0}, quantized="int8", attributes=UNIFORM),
+    allowed(
+        "scales along an axis", (M22, V2, V2), {2: 3.0}, quantized="int8", attributes=UNIFORM | {"quantization_axis": 1}
+    ),
+    allowed("32 bits", ((3,), S, S), {1: 4.0, 2: -1000.0}, quantized="int32", attributes=UNIFORM),
+)
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
@@ -176,6 +184,8 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("one range", (M22, S, S), RANGE),
         allowed("bfloat16", (M22, S, S), RANGE, real="bfloat16"),
     ),
+    "tensorflow.UniformQuantize": ALLOWED_UNIFORM,
+    "tensorflow.UniformDequantize": ALLOWED_UNIFORM,
     "tensorflow.QuantizeAndDequantizeV4": (allowed("one range", (M22, S, S), RANGE, quantized=""),),
     "tensorflow.FakeQuantWithMinMaxVars": (allowed("one range", (M22, S, S), RANGE, **TWO_BITS),),
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": (allowed("ranges", (M22, V2, V2), RANGE, **TWO_BITS),),
@@ -433,6 +443,9 @@ def for_tensorflow(case: Case) -> Facts:
         given |= {name: float(end) for name, end in node.constants.items()}
     if operation == "QuantizeV2":
         given["T"] = f"q{given['T']}"
+    if operation.startswith("Uniform"):
+        quantized = node.output_type in INTEGER_TYPES
+        given["Tout"] = f"q{node.output_type}" if quantized else node.output_type
     if operation == "Dequantize" and node.output_type != "float32":
         given["dtype"] = node.output_type
     return {"operation": operation, **given}

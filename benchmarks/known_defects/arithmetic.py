@@ -19,6 +19,7 @@ from benchmarks.known_defects import (
     rescale,
     tensorflow_fake,
     tensorflow_ranges,
+    uniform,
 )
 from benchmarks.known_defects.defects import How, how_of
 from benchmarks.known_defects.numbers import Array
@@ -29,7 +30,7 @@ Outputs = tuple[Array, ...]
 Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
 FAMILIES: tuple[Any, ...] = (
     *(quantize, dequantize, cast, dynamic, block_scales, requantize, rescale),
-    *(fake_quantize, tensorflow_ranges, tensorflow_fake),
+    *(fake_quantize, tensorflow_ranges, tensorflow_fake, uniform),
 )
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()

@@ -22,6 +22,7 @@ NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
 TLR = "tflite.Requantize"
+TUQ, TUD = "tensorflow.UniformQuantize", "tensorflow.UniformDequantize"
 TRS = "tosa.RESCALE"
 OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OVF = "openvino.FakeQuantize"
@@ -220,6 +221,10 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TRS, "uint8>int16", "", "x-as-signed ties-down rounds-twice"),
     (NVQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-flush small-max-448"),
     (NVQ, "bfloat16>float4_e2m1fn", "", "small-ties-away small-cut-off"),
+    (TUQ, "float32>int8", "", "ties-away ties-even ties-zero truncates floors ceils zp-ignored zp-negated"),
+    (TUQ, "float32>uint8", "", "first-parameter next-channel channels-reversed ties-even@tail8"),
+    (TUD, "int8>float32", "", "zp-ignored zp-negated difference-wraps difference-saturates distributes"),
+    (TUD, "uint8>float32", "", "first-parameter next-channel channels-reversed divides-by-scale"),
 )
 
 

@@ -47,7 +47,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
 
 
 def mistake(arithmetic: Arithmetic, places: tuple[Misplace, Misplace] = IN_PLACE) -> Mistake:
-    """Of the node, x and zero point as int64, and the scale, all of x's shape."""
+    """The arithmetic gets the node, x and zero point as int64 and the scale, all of x's shape."""
 
     def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
         if places is not IN_PLACE and scales.size < 2:
