@@ -13,6 +13,7 @@ from tiebreak.adapters.onnx_models import (
     CLAIMS,
     CONVOLUTIONS,
     MAPS,
+    PROBED_SHAPES,
     OnnxNode,
     check_inputs,
     onnx_model,
