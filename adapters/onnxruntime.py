@@ -15,6 +15,7 @@ from tiebreak.adapters.onnx_models import (
     MAPS,
     MATRICES,
     MICROSOFT_CLAIMS,
+    PROBED_SHAPES,
     OnnxNode,
     check_inputs,
     onnx_model,
