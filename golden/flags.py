@@ -81,7 +81,7 @@ FLAGS = {
     "NoWidth": "The ends of the range are equal.",
     "NearRational": "Scales of few decimal digits, whose ratio is a short fraction: sums lie on ties or beside them.",
     "PairOfProducts": "Two neighbouring products have a sum of more than 16 bits.",
-    "LongSum": "A sum of products that an accumulator of fewer bits, or float32, does not hold; up to the ends of int32.",
+    "LongSum": "A sum of products that an accumulator of fewer bits, or float32, does not hold.",
     "PerRow": "Each row of the first matrix has a scale and zero point of its own.",
     "PerColumn": "Each column of the second matrix has a scale and zero point of its own.",
     "Batch": "Several matrices at once, some of them broadcast.",

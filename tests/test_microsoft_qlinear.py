@@ -1,4 +1,4 @@
-"""QLinearAdd and QLinearMul: numbers computed by hand, all pairs of integers, causes of wrong backends, real runtimes."""
+"""QLinearAdd and QLinearMul: numbers computed by hand, all pairs of integers, wrong backends' causes, real runtimes."""
 
 from __future__ import annotations
 

@@ -118,7 +118,9 @@ def probes_of(kind: str, scales: tuple[Fraction, ...], sought: tuple[int, ...]) 
     right = (first, middle, fixed, second, middle, last, middle + 1)
     left = (fixed, first, middle, second, middle, last, middle + 1)
     return (
-        PathProbe(f"{kind}-both", node, right, values, 4 if kind == "int8" else 0, layout=BroadcastLayout(0, (SECOND,))),
+        PathProbe(
+            f"{kind}-both", node, right, values, 4 if kind == "int8" else 0, layout=BroadcastLayout(0, (SECOND,))
+        ),
         PathProbe(f"{kind}-scalar-b", node, right, values),
         PathProbe(f"{kind}-scalar-a", node, left, values, layout=BroadcastLayout(SECOND)),
     )
