@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_type, check_scale_has_axes
-from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear, onnx_matmul_integer, onnx_qlinear_matmul
@@ -184,16 +184,24 @@ def onnx_model(
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
-    known = sizes | {"y": output_shape(written, sizes)} if shapes else {}
+    known: dict[str, Sequence[int | None] | None] = {**sizes}
+    if shapes:
+        known["y"] = output_shape(written, sizes)
     return model_of(nodes, outer, y, written.opset, constants, known, written.further)
 
 
-def output_shape(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None]:
-    """The shape of y: the first input's, or that of the product of both matrices; sizes are free where one is."""
+def output_shape(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None] | None:
+    """The shape of y: the first input's, or that of the product of both matrices; sizes are free where one is.
+
+    None where the matrices do not fit: that is for the library to refuse.
+    """
     if written.operator not in PRODUCTS:
         return shapes[written.names[0]]
-    a, b = ([1 if size is None else size for size in shapes[name]] for name in MATRICES[written.operator])
-    found = product_shape(written.operator, tuple(a), tuple(b))
+    a, b = (tuple(1 if size is None else size for size in shapes[name]) for name in MATRICES[written.operator])
+    try:
+        found = product_shape(written.operator, a, b)
+    except InvalidInput:
+        return None
     is_free = any(size is None for name in MATRICES[written.operator] for size in shapes[name])
     return [None] * len(found) if is_free else found
 
@@ -204,7 +212,7 @@ def model_of(
     output: str,
     opset: int,
     constants: Mapping[str, Array],
-    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    shapes: Mapping[str, Sequence[int | None] | None] | None = None,
     further: Sequence[tuple[str, str]] = (),
 ) -> Any:
     """An onnx.ModelProto of these nodes: input types by name, the type of the output y, initializers by name.

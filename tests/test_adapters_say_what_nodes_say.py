@@ -337,7 +337,7 @@ def for_tf_cast(case: Case) -> Facts:
 def for_onnx(case: Case) -> Facts:
     node = case.node
     name = node.operator.partition(".")[2]
-    operator = name if name == "Cast" else name.removesuffix("Linear") + "Linear"
+    operator = name if node.operator.startswith("onnx.") else f"{name}Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}
         given = {k: numbers.get(v, v) if isinstance(v, str) else int(v) for k, v in node.attributes.items()}
