@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_type, check_scale_has_axes
-from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators import (
@@ -56,6 +56,7 @@ CONVOLUTION_CLAIMS = {
 }
 CONVOLUTIONS = {"QLinearConv": 3, "ConvInteger": 1}  # with the number of the input w
 PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
+SUMMED = MATRICES | dict.fromkeys(CONVOLUTIONS, ("x", "w"))  # the inputs whose products are summed up
 OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
 MICROSOFT_CLAIMS = {
     spec.ID: f"{spec.PAGE}, version 1 of com.microsoft" for spec in (microsoft_qlinear_add, microsoft_qlinear_mul)
@@ -226,7 +227,9 @@ def onnx_model(
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
-    known = sizes | {"y": shape_of_y(written, sizes)} if shapes else {}
+    known: dict[str, Sequence[int | None] | None] = {**sizes}
+    if shapes:
+        known["y"] = shape_of_y(written, sizes)
     return model_of(nodes, outer, y, written.opset, constants, known, written.further, written.domain)
 
 
@@ -244,19 +247,21 @@ def size_of(column: Sequence[int | None]) -> int:
     return next((size for size in column if size not in (1, None)), 1) or 0
 
 
-def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None]:
-    """The shape of y: that to which inputs broadcast, or that of a product or convolution, free where a size is."""
-    if written.operator in PRODUCTS:
-        names = MATRICES[written.operator]
-    elif written.operator in CONVOLUTIONS:
-        names = "x", "w"
-    else:
+def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None] | None:
+    """The shape of y: that to which inputs broadcast, or that of a product or convolution, free where a size is.
+
+    None where a product's or a convolution's inputs do not fit: that is for the library to refuse.
+    """
+    if written.operator not in SUMMED:
         return broadcast_shape([shapes[written.names[place]] for place in written.broadcast])
-    a, b = ([1 if size is None else size for size in shapes[name]] for name in names)
+    names = SUMMED[written.operator]
+    a, b = (tuple(1 if size is None else size for size in shapes[name]) for name in names)
+    try:
+        convolved = written.operator in CONVOLUTIONS
+        found = output_shape(written, a, b) if convolved else product_shape(written.operator, a, b)
+    except InvalidInput:
+        return None
     is_free = any(size is None for name in names for size in shapes[name])
-    if written.operator in CONVOLUTIONS:
-        return [None] * len(a) if is_free else output_shape(written, tuple(a), tuple(b))
-    found = product_shape(written.operator, tuple(a), tuple(b))
     return [None] * len(found) if is_free else found
 
 
@@ -266,7 +271,7 @@ def model_of(
     output: str,
     opset: int,
     constants: Mapping[str, Array],
-    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    shapes: Mapping[str, Sequence[int | None] | None] | None = None,
     further: Sequence[tuple[str, str]] = (),
     domain: str = "",
 ) -> Any:

@@ -21,9 +21,9 @@ WORD = INTEGER_TYPES["int32"]
 class MatrixProduct:
     """The `shape` of a result, and its shape if vectors are matrices of one row or one column: `full`.
 
-    Flat, for each element: `sums` (int64) of all products (a - a_zero_point) * (b - b_zero_point), or the nearer end
-    of int32; `overflows`, 1 where some order of summation leaves int32 (then the positive products alone do, or the
-    negative ones), else 0.
+    `sums` (int64, flat) are those of all products (a - a_zero_point) * (b - b_zero_point), one for each element.
+    Beyond int32 they are its nearer end. `overflows` (flat) is 1 where some order of summation leaves int32, else 0:
+    there the positive products alone do, or the negative ones.
     """
 
     shape: tuple[int, ...]

@@ -401,7 +401,7 @@ def for_onnx(case: Case) -> Facts:
     if node.operator.startswith("com.microsoft."):
         attributes = dict(node.attributes)
         return {"operator": name, "opset": 21, "attributes": attributes, "inputs": [*map(tensor, case.inputs)]}
-    operator = name if name == "Cast" else name.removesuffix("Linear") + "Linear"
+    operator = name if node.operator.startswith("onnx.") else f"{name}Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}
         given = {k: numbers.get(v, v) if isinstance(v, str) else int(v) for k, v in node.attributes.items()}

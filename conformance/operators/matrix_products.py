@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Shapes:
-    """Of a, b and of their zero points (and scales): [] or a value for each row or column."""
+    """The shapes of a, b and their zero points (and scales): [] or a value for each row or column."""
 
     a: Shape
     b: Shape

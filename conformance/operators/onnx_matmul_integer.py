@@ -38,6 +38,13 @@ def probe(
     return PathProbe(f"{label}-{kind}", node, (other, *points), values, scanned, constants_only, layout)
 
 
+# Zero points of every kind, with which each parameter is a constant by itself, and b's values.
+CONSTANTS = (
+    ("zeros", (0, 0), 127),
+    ("middle", (128, -128), 1),
+    ("ends", (255, -128), 127),
+    ("odd", (77, 101), -128),
+)
 # Differences of 9 bits, products of both signs; at last one that no kernel gets wrong.
 PATH_PROBES = (
     probe("unsigned-signed", "column", ("uint8", "int8"), (255, -128), 127, (0, 1, 255, 254, 128, 127, 255), 4),
@@ -45,8 +52,10 @@ PATH_PROBES = (
     probe("unsigned", "row", ("uint8", "uint8"), (0, 255), 255, (0, 255, 1, 128, 127, 77, 255)),
     probe("signed", "inner", ("int8", "int8"), (-128, 127), -128, (127, -128, 0, 1, -1, 77, -128)),
     probe("signed-unsigned", "inner", ("int8", "uint8"), (127, 0), 255, (-128, 127, 0, 1, -1, 77, 127)),
-    probe("constants", "column", ("uint8", "int8"), (255, -128), 127, (0, 1, 255, 254, 128, 127, 255),
-          constants_only=True),
+    *(
+        probe(name, "column", ("uint8", "int8"), points, other, (0, 1, 255, 254, 128, 127, 255), constants_only=True)
+        for name, points, other in CONSTANTS
+    ),
 )  # fmt: skip
 
 

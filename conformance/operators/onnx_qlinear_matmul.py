@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -111,7 +112,7 @@ def last_scale(
 
 
 def probe(
-    label: str, kind: str, types: tuple[str, str, str], own: tuple[int, int], scale: tuple[Value, Value, Value],
+    label: str, kind: str, types: tuple[str, str, str], own: tuple[int, int], scale: Sequence[Value],
     other: int, point: int, values: tuple[int, ...], scanned: int = 0, constants_only: bool = False,
 ) -> PathProbe:  # fmt: skip
     """`own` are the zero points of a and b; `other` is the value of each element of the other matrix."""
@@ -124,6 +125,14 @@ def probe(
 
 NEAR = (Fraction("0.02"), Fraction("0.03"), Fraction("0.04"))
 HALF = (Fraction(1, 2), Fraction(1), Fraction(1))
+# Scales of every size, with which each parameter is a constant by itself.
+SCALES = (
+    ("decimal", Fraction("0.02"), Fraction("0.05"), Fraction("0.2")),
+    ("power-of-two", Fraction(1, 4), Fraction(1, 8), Fraction(2)),
+    ("subnormal", Fraction(3, 1 << 149), Fraction(1, 2), Fraction(1, 1 << 146)),
+    ("large", Fraction(2) ** 125, Fraction(3, 1 << 9), Fraction(2) ** 123),
+    ("negative", Fraction(-41, 64), Fraction(1, 32), Fraction(1, 2)),
+)
 # Values whose products are ties, lie beside them, or are the ends of the range; at last one that no kernel gets wrong.
 PATH_PROBES = (
     probe("near-rational", "column", ("uint8", "int8", "uint8"), (128, 0), NEAR, 100, 128,
@@ -133,8 +142,11 @@ PATH_PROBES = (
     probe("long", "row", ("uint8", "uint8", "int8"), (255, 3), HALF, 0, -5, (3, 4, 2, 6, 255, 0, 3)),
     probe("near-rational", "inner", ("uint8", "int8", "uint8"), (128, 0), NEAR, 1, 128,
           (228, 28, 129, 127, 255, 0, 128)),
-    probe("constants", "row", ("uint8", "int8", "uint8"), (28, 0), NEAR, 128, 7, (1, -1, 3, -3, 127, -128, 0),
-          constants_only=True),
+    *(
+        probe(name, "column", ("uint8", "int8", "uint8"), (128, 0), scales, 100, 128, (129, 127, 131, 125, 255, 0, 128),
+              constants_only=True)
+        for name, *scales in SCALES
+    ),
 )  # fmt: skip
 
 

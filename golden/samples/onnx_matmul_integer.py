@@ -46,11 +46,11 @@ def zero_points(source: str, other: str) -> Iterator[Sample]:
         integers(source, ends[0] + pattern(source, 7, 3), (4, 3)),
         integers(other, ends[1] + pattern(other, 7, 5), (3, 4)),
     )
-    for of_a in POINTS[source]:
-        for of_b in POINTS[other]:
+    for first, of_a in enumerate(POINTS[source]):
+        for second, of_b in enumerate(POINTS[other]):
             flags = ("ZeroPointEdge",) if max(of_a, of_b) > 5 or min(of_a, of_b) < 0 else ("Shape",)
             yield made(
-                f"zero-points{of_a:+}{of_b:+}", (source, other), a, b, scalars((source, other), of_a, of_b), flags
+                f"zero-points-{first}-{second}", (source, other), a, b, scalars((source, other), of_a, of_b), flags
             )
 
 
