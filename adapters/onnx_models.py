@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_type, check_scale_has_axes
-from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators import onnx_cast, onnx_conv_integer, onnx_dynamic_quantize_linear, onnx_qlinear_conv
@@ -191,11 +191,14 @@ def onnx_model(
 
 
 def shape_of_y(written: OnnxNode, shapes: Sequence[Sequence[int | None]]) -> Sequence[int | None]:
-    """The shape of y for inputs of these shapes: x's, but for a convolution. With free sizes all of y's are free."""
+    """The shape of y for inputs of these shapes: x's, but for a convolution. All are free where some are."""
     if written.operator not in CONVOLUTIONS:
         return shapes[0]
     x, w = (tuple(size or 0 for size in shapes[number]) for number in (0, CONVOLUTIONS[written.operator]))
-    return output_shape(written, x, w) if 0 not in (*x, *w) else (None,) * len(x)
+    try:
+        return output_shape(written, x, w)
+    except InvalidInput:  # free sizes, or shapes that the library has to refuse
+        return (None,) * len(x)
 
 
 def model_of(
