@@ -395,6 +395,11 @@ def for_tf_cast(case: Case) -> Facts:
 # What each library should hear.
 
 
+def said(value: Any) -> Any:
+    """A number, or a list of numbers."""
+    return list(value) if isinstance(value, tuple) else int(value)
+
+
 def for_onnx(case: Case) -> Facts:
     node = case.node
     name = node.operator.rpartition(".")[2]
@@ -404,7 +409,7 @@ def for_onnx(case: Case) -> Facts:
     operator = name if node.operator.startswith("onnx.") else f"{name}Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}
-        given = {k: numbers.get(v, v) if isinstance(v, str) else int(v) for k, v in node.attributes.items()}
+        given = {k: numbers.get(v, v) if isinstance(v, str) else said(v) for k, v in node.attributes.items()}
         whole = {"operator": operator, "opset": node.opset, "attributes": given}
         results = [str(kind.dtype.name) for kind in node.outputs]
         return whole | {"inputs": [*map(tensor, case.inputs)]} | ({"outputs": results} if len(results) > 1 else {})

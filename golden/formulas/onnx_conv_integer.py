@@ -22,7 +22,7 @@ def conv_integer(s: Steps, p: Elementwise, *operands: Real) -> Result:
         total += Fraction(x - x_zero_point) * Fraction(w - w_zero_point)  # OCI-F1, OCI-F2
     assert isinstance(p.result, IntegerType)
     if not p.result.lowest <= total <= p.result.highest:
-        raise UndefinedResult  # OCI-F2
+        raise UndefinedResult  # OCI-U1
     return int(total), IN_RANGE
 
 

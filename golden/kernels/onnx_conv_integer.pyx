@@ -33,7 +33,7 @@ cdef settle(int64_t[::1] codes, uint8_t[::1] states, int64_t lowest, int64_t hig
     """What is beyond 32 bits may be anything."""
     cdef Py_ssize_t i
     for i in range(codes.shape[0]):
-        states[i] = FITS if lowest <= codes[i] <= highest else OPEN  # OCI-F2
+        states[i] = FITS if lowest <= codes[i] <= highest else OPEN  # OCI-U1
         codes[i] = codes[i] if states[i] == FITS else 0
 
 

@@ -35,6 +35,17 @@ CONTESTED = (
         ),
     ),
     Contest(
+        "qlinear-conv-factor",
+        "Is the sum multiplied by one factor x_scale * w_scale / y_scale, which float32 rounds?",
+        ("OQC-F4", "OQC-F5"),
+        NODE,
+        one([81, 80], 100, (0.02, 0.03, 0.04), (0, 0)),
+        (
+            Answer("the real scales", "no: their ratio is a little less than 0.015", (121, 120), judged=True),
+            Answer(RUNTIME, "yes: 8100 times the factor is 121.5", (122, 120)),
+        ),
+    ),
+    Contest(
         "qlinear-conv-pads",
         "Which number do pads add?",
         ("OQC-G1",),

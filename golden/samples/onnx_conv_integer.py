@@ -25,6 +25,8 @@ def samples(x: str, y: str) -> Iterator[Sample]:
         yield from channels(x, w)
         yield from sums(x, w)
     yield every_pair(x)
+    if x == "uint8":
+        yield beyond_32(x)
 
 
 def sample(
@@ -91,3 +93,13 @@ def sums(x: str, w: str) -> Iterator[Sample]:
         weights = [ends[1] - n // terms for n in range(2 * terms)]
         yield sample(f"sum-of-{terms}", (x, w), (inputs, (1, terms, 2)), (weights, (2, terms, 1)), ("LongSum", "Lane"),
                      points=(0, (0,)))  # fmt: skip
+
+
+def beyond_32(kind: str) -> Sample:
+    """The fewest equal products whose sum has more than 32 bits: 33,026 of uint8's greatest."""
+    own = INTEGER_TYPES[kind]
+    width = own.highest - own.lowest
+    terms = ((1 << 31) - 1) // (width * width) + 1
+    codes = [own.highest] * terms, (1, terms, 1)
+    return sample("sum-beyond-32-bits", (kind, kind), codes, codes, ("Overflow",), ("beyond-32",),
+                  points=(own.lowest, (own.lowest,)))  # fmt: skip
