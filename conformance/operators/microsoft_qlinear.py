@@ -13,7 +13,7 @@ from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situ
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.layouts import BroadcastLayout
 from tiebreak.conformance.operators.model import CaseConstraints, DrawCase
-from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.path_probe import PathProbe, ScaleClass, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour
@@ -123,6 +123,19 @@ def probes_of(kind: str, scales: tuple[Fraction, ...], sought: tuple[int, ...]) 
         ),
         PathProbe(f"{kind}-scalar-b", node, right, values),
         PathProbe(f"{kind}-scalar-a", node, left, values, layout=BroadcastLayout(SECOND)),
+    )
+
+
+def at_scale_classes(*, adds: bool) -> tuple[PathProbe, ...]:
+    """Each parameter as a constant at every class of A's scale; B a scalar, of A's scale in a sum, else of scale 1."""
+    return tuple(at_scale(found, found.scale if adds else Fraction(1)) for found in scale_classes()[:-1])
+
+
+def at_scale(found: ScaleClass, second: Fraction) -> PathProbe:
+    ratio = Fraction(2, 3) if found.name == "subnormal" else Fraction(3, 2)
+    parameters = (found.scale, 3, 5, second, -2, found.scale * ratio, -5)
+    return PathProbe(
+        f"{found.name}-int8", {"quantized": "int8"}, parameters, (4, 2, 9, -1, 100, -127, 3), constants_only=True
     )
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.operators.microsoft_qlinear import SITUATIONS, drawing, forbidden_calls, probes
+from tiebreak.conformance.operators.microsoft_qlinear import (
+    SITUATIONS,
+    at_scale_classes,
+    drawing,
+    forbidden_calls,
+    probes,
+)
 from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS
 from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
 from tiebreak.golden.operators.microsoft_qlinear_add import ID, PREFIX
@@ -13,7 +19,10 @@ TESTED = OperatorUnderTest(
     draw=drawing(lambda first, second: 2 * first),
     mistakes=ADD_MISTAKES,
     pairs=ADD_PAIRS,
-    path_probes=probes(("0.02", "0.03", "0.04"), (-3, 5, 17, -127, 126, 30, 1)),
+    path_probes=(
+        *probes(("0.02", "0.03", "0.04"), (-3, 5, 17, -127, 126, 30, 1)),
+        *at_scale_classes(adds=True),
+    ),
     axis=Absent("it has one scale and one zero point for a whole tensor"),
     forbidden_calls=forbidden_calls(PREFIX),
     situations=SITUATIONS,

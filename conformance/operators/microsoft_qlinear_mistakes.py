@@ -117,30 +117,34 @@ def sum_in_steps(given: ScaledPair, change: Change = f32) -> Array:
 def sum_by_ratios(given: ScaledPair, *, fused: bool = False) -> Array:
     """Ratios in float32, and one part that holds all zero points; then both products, fused, B's first.
 
-    As MLAS does it for AVX2 (qladd_avx2.cpp), where neither operand is a scalar. With `fused` its compiler fuses the
-    part, too.
+    As MLAS does it for AVX2 (qladd_avx2.cpp). An operand that is one number along the last axis joins the part, with a
+    product that is rounded. With `fused` its compiler fuses what makes the part, too.
     """
     a, b = (f32(scale / given.scales[2]) for scale in given.scales[:2])
-    part = fixed_part(given, a, b, fused=fused)
+    beside = is_single(given.a, given.b) or is_single(given.b, given.a)
+    part = fixed_part(given, a, b, "B" if fused and beside else "A" if fused else "")
+    if is_single(given.a, given.b):
+        return fma(given.b, b, add_product(given.a, a, part, fused=fused))
+    if is_single(given.b, given.a):
+        return fma(given.a, a, add_product(given.b, b, part, fused=fused))
     return fma(given.a, a, fma(given.b, b, part))
 
 
-def fixed_part(given: ScaledPair, a: Array, b: Array, *, fused: bool) -> Array:
+def fixed_part(given: ScaledPair, a: Array, b: Array, fused: str) -> Array:
+    """C's zero point less both others times their ratios; `fused` names the operand whose product is not rounded."""
     zero_a, zero_b, zero_c = given.points
-    both = fma(zero_a, a, f32(b * zero_b)) if fused else f32(f32(a * zero_a) + f32(b * zero_b))
-    return f32(zero_c - both)
+    if fused == "A":
+        return f32(zero_c - fma(zero_a, a, f32(b * zero_b)))
+    if fused == "B":
+        return f32(zero_c - fma(zero_b, b, f32(a * zero_a)))
+    return f32(zero_c - f32(f32(a * zero_a) + f32(b * zero_b)))
 
 
-def sum_beside_scalar(given: ScaledPair, *, fused: bool = False) -> Array:
-    """The same where one operand is a scalar: that one's product is added to the part, rounded."""
-    scalar_a, scalar_b = given.a.size == 1, given.b.size == 1
-    if not (scalar_a or scalar_b):
-        raise ValueError("no scalar")
-    a, b = (f32(scale / given.scales[2]) for scale in given.scales[:2])
-    part = fixed_part(given, a, b, fused=fused)
-    if scalar_a:
-        return fma(given.b, b, add_product(given.a, a, part, fused=fused))
-    return fma(given.a, a, add_product(given.b, b, part, fused=fused))
+def is_single(operand: Array, other: Array) -> bool:
+    """Whether an operand is one number along the last axis that has several."""
+    shape = np.broadcast_shapes(operand.shape, other.shape)
+    axis = next((n for n in range(-1, -len(shape) - 1, -1) if shape[n] > 1), 0)
+    return operand.size == 1 or (operand.ndim >= -axis > 0 and operand.shape[axis] == 1)
 
 
 def add_product(x: Array, ratio: Array, part: Array, *, fused: bool) -> Array:
@@ -315,8 +319,6 @@ STEPWISE = "steps-in-float32"  # conforms alone: it is for pairs
 ADD_VALUES = (
     frequent("ratios-in-float32:fused with all zero points", "quotient", value=sum_by_ratios),
     frequent("ratios-in-float32:zero points fused, too", "quotient", value=partial(sum_by_ratios, fused=True)),
-    frequent("ratios-in-float32:beside a scalar", "quotient", value=sum_beside_scalar),
-    frequent("ratios-in-float32:beside a scalar, fused", "quotient", value=partial(sum_beside_scalar, fused=True)),
     frequent("ratios-in-float32:of differences", "quotient", value=sum_by_rounded_ratios),
     frequent("rounds-each-operand", "together", value=each_rounded),
     frequent("ratios-in-fixed-point:22", "quotient", value=sum_in_fixed_point),
@@ -336,7 +338,6 @@ MUL_VALUES = (
         "together",
         value=partial(product_of_numbers, reciprocal=True),
     ),
-    frequent("ratios-in-fixed-point:31", "quotient", value=partial(product_in_fixed_point, 31)),
     step("ratios-in-fixed-point:15", "quotient", value=partial(product_in_fixed_point, 15)),
     frequent("reciprocal-of-output-scale", "quotient", value=product_by_reciprocal),
     step("steps-in:float16", "nearest", value=partial(product_in_steps, change=ws.in_float16)),

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.operators.microsoft_qlinear import SITUATIONS, drawing, forbidden_calls, probes
+from tiebreak.conformance.operators.microsoft_qlinear import (
+    SITUATIONS,
+    at_scale_classes,
+    drawing,
+    forbidden_calls,
+    probes,
+)
 from tiebreak.conformance.operators.microsoft_qlinear_mistakes import MUL_MISTAKES, MUL_PAIRS
 from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
 from tiebreak.golden.operators.microsoft_qlinear_mul import ID, PREFIX
@@ -13,7 +19,10 @@ TESTED = OperatorUnderTest(
     draw=drawing(lambda first, second: first * second * 50),
     mistakes=MUL_MISTAKES,
     pairs=MUL_PAIRS,
-    path_probes=probes(("0.1", "0.2", "0.12"), (-3, 5, 15, -127, 126, 25, 1)),
+    path_probes=(
+        *probes(("0.1", "0.2", "0.12"), (-3, 5, 15, -127, 126, 25, 1)),
+        *at_scale_classes(adds=False),
+    ),
     axis=Absent("it has one scale and one zero point for a whole tensor"),
     forbidden_calls=forbidden_calls(PREFIX),
     situations=SITUATIONS,

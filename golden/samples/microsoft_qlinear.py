@@ -50,6 +50,7 @@ def samples(design: Design, kind: str) -> Iterator[Sample]:
     for name, scales in design.near:
         yield pairs(design, own, f"near-{name}", scales, centre(own), ("NearTie", "RoundedRatio"), ("ties",))
         yield pairs(design, own, f"near-{name}-moved", scales, moved(own), ("NearTie", "RoundedRatio"), ("ties",))
+        yield from beside_scalars(design, own, f"near-{name}", scales)
     for name, scales in design.usual:
         yield pairs(design, own, f"usual-{name}", scales, moved(own), ("ScaleNotPowerOfTwo",))
     yield from beyond(design, own)
@@ -78,7 +79,7 @@ def sample(
     parameters = [
         (scalar("float32", scale), bits(name, [point], ())) for scale, point in zip(scales, points, strict=True)
     ]
-    tensors = (a, *parameters[0], b, *parameters[1], *parameters[2])
+    tensors: tuple[Tensor, ...] = (a, *parameters[0], b, *parameters[1], *parameters[2])
     node: dict[str, Any] = {"quantized": name}
     if not optional:
         node["zero_point"], tensors = False, tensors[:-1]
@@ -101,6 +102,16 @@ def pairs(
     rows, columns = operands(own, points[0]), operands(own, points[1])
     a, b = bits(own.name, rows, (len(rows), 1)), bits(own.name, columns, (1, len(columns)))
     return sample(design, own, theme, scales, points, a, b, flags, ("saturate", *roles))
+
+
+def beside_scalars(design: Design, own: IntegerType, theme: str, scales: Scales) -> Iterator[Sample]:
+    """Every integer beside a scalar, on either side: kernels of their own."""
+    every = bits(own.name, range(own.lowest, own.highest + 1))
+    for step in (37, 102):
+        one, points = bits(own.name, [own.lowest + step], ()), moved(own)
+        for side, (a, b) in (("first", (one, every)), ("second", (every, one))):
+            label = f"{theme}-scalar-{side}-{step}"
+            yield sample(design, own, label, scales, points, a, b, ("NearTie", "RoundedRatio"), ("ties", "saturate"))
 
 
 def ties_and_zero_points(design: Design, own: IntegerType) -> Iterator[Sample]:
