@@ -91,6 +91,18 @@ def of_int32() -> dict[str, Any]:
 
 OF_DEQUANTIZE = (
     Contest(
+        "uniform-dequantize-int32",
+        "Are all bits of an int32 input there when the zero point is subtracted?",
+        ("TUD-F1",),
+        of_int32(),
+        ([16777217], 1.0, 1),
+        (
+            Answer(DEQUANTIZE_API, "a difference of integers", (16777216.0,), judged=True),
+            Answer(KERNEL, "the input is rounded to float32 first", (16777215.0,)),
+            Answer(XLA, "a difference of integers", (16777216.0,)),
+        ),
+    ),
+    Contest(
         "uniform-dequantize-wide-difference",
         "What does a difference give that int32 does not hold?",
         ("TUD-F1",),
