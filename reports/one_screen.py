@@ -28,6 +28,7 @@ from tiebreak.reports.verdict_matrix import Cells, folded_rows, mark_of, matrix_
 FEW = 6  # backends, or pairs of backend and operator whose table tells more and still fits
 LINES = 40  # of the screen
 MOST_CAUSES = 10
+MOST_OPERATORS = 16  # columns of the matrix
 MOST_LINES = 2  # of a finding, and of why cases are unsupported
 ID = 5  # columns of an id
 WIDE = 110  # columns from which on the causes have the operator and the share
@@ -72,15 +73,31 @@ def matrix_parts(run: Run, console: Console, room: int) -> list[RenderableType]:
     if len(counts) <= FEW and height(console, [table := verdict_table(run)]) <= room:
         return [table]
     operators = list(dict.fromkeys(operator for _, operator in sorted(counts, key=lambda pair: pair[1])))
+    every, operators = operators, worst_operators(operators, counts)
     rows = folded_rows(run.info, counts)
     legend = [Text(text, "dim")] if (text := names_explained(operators, console.width, rows)) else []
     whole = matrix_table(rows, counts, operators, console.width)  # a line for each row, whose labels may fold the heads
     room -= height(console, [whole, *legend]) - len(rows)
-    if len(rows) <= room:
-        return [whole, *legend]
+    left_off = [plural(len(every) - len(operators), "operator")] if len(every) > len(operators) else []
+    if len(rows) <= room - len(left_off):
+        return [whole, *map(less_deviates, left_off), *legend]
     kept = dict(worst_rows(rows, counts, room - 1))
-    more = f"… and {plural(len(rows) - len(kept), 'row')} on which less deviates or fails"
-    return [matrix_table(kept, counts, operators, console.width), Text(more), *legend]
+    more = less_deviates(" and ".join([plural(len(rows) - len(kept), "row"), *left_off]))
+    return [matrix_table(kept, counts, operators, console.width), more, *legend]
+
+
+def less_deviates(what: str) -> Text:
+    return Text(f"… and {what} on which less deviates or fails")
+
+
+def worst_operators(operators: list[str], counts: Cells) -> list[str]:
+    """The operators on which most cases deviate or fail, as many as the screen has columns for, in their own order."""
+    bad = dict.fromkeys(operators, 0)
+    for (_, operator), found in counts.items():
+        mark, number, _ = mark_of(found)
+        bad[operator] += number if mark in "✗!" else 0
+    kept = set(sorted(operators, key=lambda operator: -bad[operator])[:MOST_OPERATORS])
+    return [operator for operator in operators if operator in kept]
 
 
 def worst_rows(rows: Mapping[str, str], counts: Cells, most: int) -> list[tuple[str, str]]:

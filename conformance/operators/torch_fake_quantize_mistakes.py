@@ -122,13 +122,14 @@ def away(values: Array) -> Array:
     return np.asarray(np.copysign(np.floor(np.abs(values) + 0.5), values))
 
 
+cast_to_int64, cast_to_int32 = (partial(cast_to, bits) for bits in (64, 32))
 LEVELS = (
     frequent("zero-point-first", "add", level=added_first),
     frequent("zero-point-first:where it is a float", "add", level=added_first_if_float),
     frequent("sum-in:float32", "add", level=in_float32),
     step("ignores-zero-point", "add", level=lambda quotient, zero_point: np.rint(quotient).astype(np.float64)),
-    frequent("casts-to-int64", "clamp", level=partial(cast_to, 64)),
-    frequent("casts-to-int32", "clamp", level=partial(cast_to, 32)),
+    frequent("casts-to-int64", "clamp", level=cast_to_int64),
+    frequent("casts-to-int32", "clamp", level=cast_to_int32),
     frequent("ties-away", "nearest", level=by(away)),
     step("floor-of-half-more", "nearest", level=by(lambda q: np.floor((q + 0.5).astype(FLOAT)))),
     step("truncates", "nearest", level=by(np.trunc)),
@@ -136,8 +137,13 @@ LEVELS = (
 
 # torch's own arithmetic: integers are cast, floats are added first.
 TOGETHER = (
-    step("own-reciprocal + casts-to-int64", "quotient", quotient=by_reciprocal, level=partial(cast_to, 64)),
-    step("own-reciprocal + zero-point-first", "add", quotient=by_reciprocal, level=added_first_if_float),
+    step("own-reciprocal + casts-to-int64", "quotient", quotient=by_reciprocal, level=cast_to_int64),
+    step(
+        "own-reciprocal + zero-point-first:where it is a float",
+        "add",
+        quotient=by_reciprocal,
+        level=added_first_if_float,
+    ),
 )
 
 # Limits, difference and product

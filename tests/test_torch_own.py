@@ -1,0 +1,56 @@
+"""torch's own functions by their own documents: values computed by hand, and what torch does with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.golden import kernel, oracle
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.problems import problems_of
+
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
+DOMAIN = {"axis": 0, "quant_min": 0, "quant_max": 255}
+
+
+def result(node: Node, *values: Any) -> list[float]:
+    """The exact result by oracle and kernel, which agree."""
+    arrays = tuple(np.asarray(value).astype(tensor.dtype) for value, tensor in zip(values, node.inputs, strict=True))
+    (problem,) = problems_of(Case("by-hand", node, arrays))
+    (codes, _), (same, _) = (solve(problem, working=False, mode=EVEN) for solve in (oracle.solve, kernel.solve))
+    assert codes.tolist() == same.tolist()
+    kind = node.outputs[0].dtype
+    found = codes.astype(np.uint32).view(np.float32) if kind == np.float32 else codes
+    return [float(value) for value in found]
+
+
+def test_the_zero_point_is_added_before_rounding_by_quantize_and_after_it_by_fake_quantize() -> None:
+    quantize = make_node("torch.quantize_per_tensor", quantized="int8")
+    assert result(quantize, [0.5, 1.5], 1, 1) == [2, 2]
+    fake = make_node("torch.fake_quantize_per_tensor_affine", attributes={"quant_min": 0, "quant_max": 255})
+    assert result(fake, [0.5, 1.5], 1, 1) == [0, 2]
+
+
+def test_a_float_zero_point_is_added_and_subtracted_as_it_is() -> None:
+    node = make_node("torch.fake_quantize_per_channel_affine", attributes={**DOMAIN, "zero_point_type": "float32"})
+    assert result(node, [[7.0, 0.5, 2.25, -5.0]], [1.0], [1.25]) == [7.0, 0.0, 2.0, -1.25]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float16"])
+def test_torch_adds_a_float_zero_point_before_rounding(kind: str) -> None:
+    """The finding of fake_quantize_per_channel_affine: with 1.25 the level 8.25 becomes 8."""
+    torch = pytest.importorskip("torch")
+    given = torch.tensor([1.25], dtype=getattr(torch, kind))
+    x, scale = torch.tensor([[7.0, 0.5, 2.25]]), torch.tensor([1.0])
+    assert torch.fake_quantize_per_channel_affine(x, scale, given, 0, 0, 255).tolist() == [[6.75, 0.75, 2.75]]
+
+
+def test_torch_multiplies_by_the_reciprocal() -> None:
+    """4.8046875 / 0.640625 is 7.5, which goes to 8; times the rounded reciprocal it is below 7.5."""
+    torch = pytest.importorskip("torch")
+    fake = make_node("torch.fake_quantize_per_tensor_affine", attributes={"quant_min": 0, "quant_max": 255})
+    assert result(fake, [4.8046875], 0.640625, 0) == [5.125]
+    assert torch.fake_quantize_per_tensor_affine(torch.tensor([4.8046875]), 0.640625, 0, 0, 255).tolist() == [4.484375]
