@@ -52,7 +52,7 @@ def whole(elements: Array, scales: Array) -> Array:
     *outer, length = elements.shape
     if length % BLOCK or scales.shape != (*outer, length // BLOCK):
         raise Unsupported(f"blocks hold 32 elements and a scale, not {list(elements.shape)} and {list(scales.shape)}")
-    words = np.ascontiguousarray(elements).view(np.uint8).reshape(-1, BLOCK)
+    words: Array = np.ascontiguousarray(elements).view(np.uint8).reshape(-1, BLOCK)
     if elements.dtype.name == "uint4":
         words = (words[:, : BLOCK // 2] & 15) | (words[:, BLOCK // 2 :] << 4)
     held = np.hstack([np.ascontiguousarray(scales).reshape(-1, 1).view(np.uint8), words])
