@@ -171,6 +171,16 @@ def read_as_other_e4m3(x: Array) -> Array:
     return x.view(np.uint8).view(E4M3).astype(f32)
 
 
+# From integers.
+
+
+def cuts_whole(x: Array) -> Array:
+    """float8_e4m3fn of an integer without the bits behind the first four."""
+    size = np.abs(x.astype(np.int64))
+    unit = 1 << np.maximum(np.frexp(size.astype(f64))[1] - 4, 0)
+    return (np.sign(x.astype(np.int64)) * (size // unit * unit)).astype(f32).astype(E4M3)
+
+
 # What no combination describes.
 
 
@@ -200,6 +210,7 @@ OVER_NAN: Expected = {"saturation": "overflow", "positive_infinity": "nan", "neg
 ZEROS: Expected = dict.fromkeys(("nan", "positive_infinity", "negative_infinity"), "zero")
 WRAPS: Expected = {"saturation": "wrap", **ZEROS}
 AWAY: Expected = {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}
+WHOLE: Expected = {"saturation": "none", "zero": "not-compared"}
 POWER: Expected = {"exponent": "of-number", "round_mode": "up", "zero": "least", "negative": "nan"}
 # By name: types of input and output, the box, what differs from BASE.
 KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
@@ -333,4 +344,8 @@ KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
         read_as_other_e4m3,
         {"nan": "zero", "reading": "sibling-type", "round_mode": "none", "saturation": "none", "zero": "not-compared"},
     ),
+    "float8 of int8": ("int8", "float8_e4m3fn", partial(through, f32, E4M3), WHOLE),
+    "float8 of uint8": ("uint8", "float8_e5m2", partial(through, f16, E5M2), WHOLE),
+    "float8 of int8 cut": ("int8", "float8_e4m3fn", cuts_whole, {**WHOLE, "round_mode": "ROUND_TOWARD_ZERO"}),
+    "float16 of int4": ("int4", "float16", partial(as_ml_dtypes, f16), {**WHOLE, "round_mode": "none"}),
 }

@@ -17,6 +17,7 @@ from tiebreak.conformance.audit.halving import from_ordinals
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.proof import separate_remaining
+from tiebreak.conformance.semantics.authorities_cast import ONNX_FLOAT8
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
@@ -204,9 +205,30 @@ def inference_of(node: Node, truth: Semantics) -> Inference:
     return inference
 
 
-def test_only_casts_of_floats_are_audited() -> None:
-    with pytest.raises(InvalidInput, match="semantics are known of real inputs, not of int8"):
-        arithmetic_of(make_node("onnx.Cast", real="int8", quantized="int4"))
+@pytest.mark.parametrize(("source", "target"), [("int8", "int4"), ("int16", "float8_e5m2"), ("int8", "float8_e8m0fnu")])
+def test_casts_of_other_integers_are_not_audited(source: str, target: str) -> None:
+    with pytest.raises(InvalidInput, match=f"semantics are known of real inputs, not of {source}"):
+        arithmetic_of(make_node("onnx.Cast", real=source, quantized=target))
+
+
+def test_the_tables_of_float_8_say_nothing_of_integers() -> None:
+    assert "not int8" in ONNX_FLOAT8.silence(node_of("int8", "float8_e4m3fn"))
+    assert ONNX_FLOAT8.silence(node_of("float32", "float8_e4m3fn")) == ""
+
+
+@pytest.mark.parametrize("source", ["int8", "uint8", "int4", "uint4", "int2", "uint2"])
+@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn", "float16"])
+def test_integers_that_a_type_holds_are_the_oracles(source: str, target: str) -> None:
+    if source not in SMALL and target not in SMALL:
+        return
+    arithmetic = arithmetic_of(node_of(source, target))
+    (probe,) = arithmetic.first_probes()
+    (problem,) = problems_of(Case("", arithmetic.node, (probe.x,)))
+    wanted, states = oracle.solve(problem, working=False)
+    said = (np.asarray(states) == IN_RANGE) | (np.asarray(states) == ZERO)
+    made = codes_of_result(arithmetic.node, np.asarray(wanted))
+    (predicted,) = arithmetic.predict(probe, [arithmetic.documented])
+    assert said.sum() > 3 and np.array_equal(predicted[said], made[said])
 
 
 REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [

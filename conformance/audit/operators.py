@@ -7,8 +7,9 @@ from typing import Any
 
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import AuditedSemantics
+from tiebreak.conformance.semantics.cast_whole_numbers import knows_cast
 from tiebreak.conformance.semantics.model import Arithmetic
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
@@ -22,7 +23,7 @@ def arithmetic_of(node: Node) -> Arithmetic:
     if node.operator not in AUDITED:
         raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
-    if not isinstance(first, FloatType):
+    if isinstance(first, IntegerType) and not (node.operator == "onnx.Cast" and knows_cast(first, result)):
         raise InvalidInput(f"{node.operator}: semantics are known of real inputs, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")

@@ -19,7 +19,7 @@ from tiebreak.conformance.audit.inference import Inference, splitting_places
 from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
-from tiebreak.golden.problem import Array, array_of
+from tiebreak.golden.problem import Array, array_of, code_range
 
 MOST_LEFT = 200  # semantics; more are not compared
 SETTINGS = 24  # of the inputs after the first, that are compared
@@ -155,7 +155,7 @@ def input_bits(arithmetic: Arithmetic) -> int:
 def all_finite_inputs(arithmetic: Arithmetic) -> Array:
     """All finite numbers of a type of at most 16 bits."""
     kind = arithmetic.node.input_type
-    bits = ELEMENT_TYPES[kind].bits
-    x = array_of(kind, (1 << bits,), np.arange(1 << bits))
+    low, high = code_range(ELEMENT_TYPES[kind])
+    x = array_of(kind, (high - low + 1,), np.arange(low, high + 1))
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return np.asarray(x[np.isfinite(x.astype(np.float64))])

@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority
+from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 
+FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT4, *E8M0)  # what the tables are about
 BEFORE_ENDS: Allowed = dict.fromkeys(("reading", "precision", "input_subnormals", "exponent", "round_mode"), (ASKED,))
 TABLED: Allowed = {**BEFORE_ENDS, **dict.fromkeys(("output_subnormals", "saturation", "zero"), (ASKED,))}
 
@@ -22,6 +24,7 @@ ONNX_FLOAT8 = Authority(
     "becomes it; otherwise NaN, or an infinity in float8_e5m2.",
     open="How an integer is rounded, and the sign of NaN.",
     allows=(TABLED,),
+    input_types=FLOATS,
     output_types=FLOAT8,
 )
 ONNX_POWERS = Authority(

@@ -1,4 +1,4 @@
-"""onnx.Cast of floats as black boxes compute it: which table of facets a node has, and what combinations give.
+"""onnx.Cast of floats and small integers as black boxes compute it: a node's table of facets, what combinations give.
 
 A number is read, perhaps rounded to another type first, and then rounded to the output's type. All steps are made in
 float64, which holds the numbers of every type.
@@ -20,7 +20,7 @@ from tiebreak.conformance.semantics.cast_grid import (
     grid_candidates,
     grid_facets,
 )
-from tiebreak.conformance.semantics.cast_inputs import CastReading, InputSubnormals, Passage
+from tiebreak.conformance.semantics.cast_inputs import CastReading, ElementType, InputSubnormals, Passage
 from tiebreak.conformance.semantics.cast_integers import (
     IntegerSteps,
     documented_integer,
@@ -34,6 +34,7 @@ from tiebreak.conformance.semantics.cast_powers import (
     power_facets,
 )
 from tiebreak.conformance.semantics.cast_specials import CastSpecial, special_facets
+from tiebreak.conformance.semantics.cast_whole_numbers import documented_whole, whole_candidates, whole_facets
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics, Value, ids_of
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
@@ -60,9 +61,12 @@ class CastTable:
     steps: Callable[[Array, Passage], LastStep]
 
 
-def table_of(node: Node, source: FloatType) -> CastTable:
+def table_of(node: Node, source: ElementType) -> CastTable:
     target = ELEMENT_TYPES[node.output_type]
     saturates = bool(node.value("saturate"))
+    if isinstance(source, IntegerType):
+        assert isinstance(target, FloatType)
+        return whole_table(source, target, saturates)
     if isinstance(target, IntegerType):
         return integer_table(source, target)
     if target.specials == "e8m0":
@@ -90,19 +94,26 @@ def integer_table(source: FloatType, target: IntegerType) -> CastTable:
     )
 
 
+def whole_table(source: IntegerType, target: FloatType, saturates: bool) -> CastTable:
+    return CastTable(
+        whole_facets(source, target),
+        documented_whole(source, target, saturates),
+        lambda: whole_candidates(source, target),
+        lambda x, passage: GridSteps(x, target),
+    )
+
+
 @dataclass
 class CastArithmetic:
-    """The arithmetic of a cast from a floating-point type. Its probes have one input."""
+    """The arithmetic of a cast from a floating-point type, or from a small integer. Its probes have one input."""
 
     node: Node
     infinite: dict[bool, int] = field(default_factory=dict)  # the codes of infinities, by whether they are negative
     large: dict[bool, int] = field(default_factory=dict)  # those of the largest numbers
 
     @cached_property
-    def source(self) -> FloatType:
-        kind = ELEMENT_TYPES[self.node.input_type]
-        assert isinstance(kind, FloatType)
-        return kind
+    def source(self) -> ElementType:
+        return ELEMENT_TYPES[self.node.input_type]
 
     @cached_property
     def table(self) -> CastTable:
@@ -192,6 +203,9 @@ class CastArithmetic:
 
     def entered(self, x: Array, entry: Entry) -> Entered:
         reading, passage, subnormals = entry
+        if isinstance(self.source, IntegerType):
+            numbers = x.astype(np.float64)
+            return Entered(numbers, np.isfinite(numbers), self.table.steps(numbers, passage))
         numbers = reading.numbers(x, self.source)
         numbers = passage.passed(subnormals.of(numbers, self.source))
         known = np.isfinite(numbers)

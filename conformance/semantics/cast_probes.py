@@ -13,7 +13,7 @@ from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.conformance.semantics.type_grids import bits_as_numbers
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.problem import Array, array_of
+from tiebreak.golden.problem import Array, array_of, code_range
 
 FEW, FURTHER = 700, 512  # elements of a probe, and of one of the search
 WIDER = ("float32", "float16", "bfloat16")  # to which a number may be rounded first
@@ -61,7 +61,8 @@ def finite(x: Array) -> Array:
 def aimed_inputs(source: str, target: str) -> Array:
     kind = ELEMENT_TYPES[source]
     if kind.bits <= SMALL_BITS:
-        return finite(array_of(source, (1 << kind.bits,), np.arange(1 << kind.bits)))
+        low, high = code_range(kind)
+        return finite(array_of(source, (high - low + 1,), np.arange(low, high + 1)))
     assert isinstance(kind, FloatType)
     targets = [target_magnitudes(ELEMENT_TYPES[target]), np.array([2.0**kind.emin, 2.0 ** (kind.emin - 2)])]
     magnitudes = np.concatenate([*targets, magnitudes_beyond(ELEMENT_TYPES[target])])
