@@ -168,6 +168,8 @@ def axis_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
         yield Arrangement((3, 67), axis=1)
         yield Arrangement((67, 3), axis=0)
         yield Arrangement((2, 3, 5, 7), axis=1)
+    if axis.channels:
+        yield from (Arrangement(shape, axis=len(shape) - 1) for shape in ((3, 67), (67, 3), (2, 3, 5, 7)))
     if axis.block_attribute:
         yield Arrangement((2, 64), axis=1, block=16)
     if axis.measured:
@@ -193,8 +195,11 @@ def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
     first, *others = (tensor.dtype.name for tensor in node.inputs)
     values = probe.values[: arrangement.values or None]
     x = Tensor(first, arrangement.shape, arranged_codes([encoded_value(value, first) for value in values], arrangement))
-    shape = parameter_shape(tested_axis(record), arrangement)
-    parameters = [constant_tensor(kind, shape, value) for kind, value in zip(others, probe.parameters, strict=True)]
+    given = enumerate(zip(others, probe.parameters, strict=True))
+    parameters = [
+        constant_tensor(kind, parameter_shape(tested_axis(record), arrangement, place), value)
+        for place, (kind, value) in given
+    ]
     names = [tensor.name for tensor in node.inputs[1:]]
     built_in = dict(zip(names, parameters, strict=True))
     if -1 not in arrangement.constants:
@@ -211,13 +216,18 @@ def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
     attributes = dict(keywords.pop("attributes", {}))
     if arrangement.axis is not None and axis.attribute:
         attributes[axis.attribute] = arrangement.axis
+    if arrangement.axis is not None and axis.channels:
+        attributes[axis.channels] = True
     if arrangement.block:
         attributes[axis.block_attribute] = arrangement.block
     return make_node(record.id, **keywords, attributes=attributes)
 
 
-def parameter_shape(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
+def parameter_shape(how: Axis, arrangement: Arrangement, place: int) -> tuple[int, ...]:
+    """The shape of the parameter number `place`."""
     shape, axis = arrangement.shape, arrangement.axis
+    if how.channels and place >= how.spread:
+        return (1,)
     if how.always_last:
         return shape[-1:]
     if axis is None:

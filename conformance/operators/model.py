@@ -70,6 +70,7 @@ class Axis:
     With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
+    `channels` names a boolean attribute that gives the first `spread` parameters a value for each last index.
     """
 
     attribute: str = ""
@@ -78,6 +79,8 @@ class Axis:
     always_last: bool = False
     ones: bool = False
     measured: int = 0
+    channels: str = ""
+    spread: int = 0
 
     @property
     def takes_scalars(self) -> bool:
