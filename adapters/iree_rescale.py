@@ -1,6 +1,6 @@
 """RESCALE in MLIR's dialect of TOSA, as IREE compiles it.
 
-MLIR's integers have no sign: attributes of the operation say how their bits are read. The sizes of the
+MLIR's integers have no sign: attributes of the operation say how their bits are read. Sizes of the
 input are free. Multiplier, shift and zero points are inputs of the function too, or constants in it.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Node, TensorType
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import tosa_rescale
 from tiebreak.golden.problem import Array
 
@@ -40,13 +40,15 @@ def refuse(node: Node) -> None:
 
 def module_of(node: Node, inputs: Sequence[Array]) -> str:
     """MLIR's text of a module with one function, graph, for an input of this rank and parameters of these sizes."""
-    rank = inputs[0].ndim
     types = {tensor.name: type_of(array) for tensor, array in zip(node.inputs, inputs, strict=True)}
-    types[node.inputs[0].name] = mlir_type(node.inputs[0], rank)
+    sizes = sizes_of(node, inputs[0].shape)
+    types[node.inputs[0].name], result = (
+        f"tensor<{sizes}{element(end)}>" for end in (inputs[0].dtype, node.outputs[0].dtype)
+    )
     free = [name for name in types if name not in node.constants]
     return MODULE.format(
         inputs=", ".join(f"%{name}: {types[name]}" for name in free),
-        result=mlir_type(node.outputs[0], rank),
+        result=result,
         constants="".join(constant(name, array) for name, array in node.constants.items()),
         operands=", ".join(f"%{name}" for name in types),
         attributes=", ".join(f"{name} = {value}" for name, value in attributes(node).items()),
@@ -54,8 +56,10 @@ def module_of(node: Node, inputs: Sequence[Array]) -> str:
     )
 
 
-def mlir_type(tensor: TensorType, rank: int) -> str:
-    return f"tensor<{'?x' * rank}{element(tensor.dtype)}>"
+def sizes_of(node: Node, shape: tuple[int, ...]) -> str:
+    """Free sizes, but for the last of channels: the dialect compares it with the number of multipliers."""
+    channels = bool(node.value("per_channel")) and bool(shape)
+    return "?x" * (len(shape) - channels) + (f"{shape[-1]}x" if channels else "")
 
 
 def type_of(array: Array) -> str:
@@ -85,4 +89,4 @@ def signed(array: Array) -> Array:
 def free_inputs(node: Node, inputs: Sequence[Array]) -> list[Array]:
     """What the function gets: the inputs that are not constants in it."""
     named = zip(node.inputs, inputs, strict=True)
-    return [signed(np.ascontiguousarray(array)) for tensor, array in named if tensor.name not in node.constants]
+    return [signed(np.require(array, requirements="C")) for tensor, array in named if tensor.name not in node.constants]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -197,6 +198,30 @@ def onnx_prepared(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -
         return run
 
     patch.setattr(backend.library, "prepare", prepare)
+    patch.setattr(backend, "models", Recent())
+
+
+def iree_modules(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """The same of ONNX's models; of RESCALE what the module's text says, and what the function gets."""
+    onnx_prepared(backend.onnx, patch, heard)
+
+    def compiled(text: Callable[[], str], dialect: str, types: Sequence[Any]) -> Callable[[Sequence[Array]], NoReturn]:
+        (operation,) = re.findall(r'"(tosa\.rescale)"\((.*?)\) <\{(.*?)\}> : \((.*?)\) -> (\S+)', text())
+        name, operands, attributes, kinds, result = operation
+        facts = {
+            "operation": (dialect, name, operands.split(", ")),
+            "attributes": dict(one.split(" = ") for one in attributes.split(", ")),
+            "types": [*kinds.split(", "), result],
+            "constants": dict(re.findall(r"%(\w+) = .*?dense<(.*?)>", text())),
+        }
+
+        def run(inputs: Sequence[Array]) -> NoReturn:
+            heard.append({**facts, "inputs": [tensor(array) for array in inputs]})
+            raise Stopped
+
+        return run
+
+    patch.setattr(backend.library, "compiled", compiled)
     patch.setattr(backend, "models", Recent())
 
 

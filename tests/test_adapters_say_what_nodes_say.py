@@ -778,6 +778,36 @@ def for_tosa(case: Case) -> Facts:
     }
 
 
+def for_iree(case: Case) -> Facts:
+    """ONNX's model; RESCALE on types without a sign. Sizes are free but for a last axis of channels."""
+    node = case.node
+    if node.operator != "tosa.RESCALE":
+        return for_onnx(case)
+    if set(node.attributes) - {"scale32", "rounding_mode", "per_channel"}:
+        return NO_WORDS
+    signed = [array.view(f"int{8 * array.itemsize}") for array in case.inputs]
+    free = ["?"] * signed[0].ndim
+    if node.value("per_channel") and free:
+        free[-1] = str(signed[0].shape[-1])
+    bits = [f"i{8 * kind.dtype.itemsize}" for kind in (*node.inputs, node.outputs[0])]
+    sizes = [free, *([str(size) for size in array.shape] for array in signed[1:]), free]
+    names = [kind.name for kind in node.inputs]
+    unsigned = {"input_unsigned": node.input_type, "output_unsigned": node.output_type}
+    return {
+        "operation": ("tosa", "tosa.rescale", [f"%{name}" for name in names]),
+        "attributes": {
+            **{name: str(bool(node.value(name))).lower() for name in ("scale32", "per_channel")},
+            "rounding_mode": f"#tosa.rounding_mode<{node.value('rounding_mode')}>",
+            **{name: str(kind.startswith("u")).lower() for name, kind in unsigned.items()},
+        },
+        "types": [f"tensor<{'x'.join([*shape, kind])}>" for shape, kind in zip(sizes, bits, strict=True)],
+        "constants": {
+            name: str(array.tolist()) for name, array in zip(names, signed, strict=True) if name in node.constants
+        },
+        "inputs": [tensor(array) for name, array in zip(names, signed, strict=True) if name not in node.constants],
+    }
+
+
 def for_numpy(case: Case) -> Facts:
     """The operands: a parameter with axes is laid along them, and one number is what it is."""
     node, (x, *parameters) = case.node, case.inputs
@@ -840,7 +870,7 @@ LIBRARIES = {
     ),
     "tflite-micro": Library(handed_over.micro_interpreter, for_litert),
     **dict.fromkeys(
-        ("tract", "tvm", "iree", "tinygrad", "emx-onnx-cgen", "onnxruntime-openvino"),
+        ("tract", "tvm", "tinygrad", "emx-onnx-cgen", "onnxruntime-openvino"),
         Library(handed_over.onnx_prepared, for_onnx),
     ),
     **dict.fromkeys(
@@ -854,6 +884,7 @@ LIBRARIES = {
     **dict.fromkeys(("ggml", "ggml-cpu"), Library(handed_over.ggml_functions, for_ggml)),
     "mlx": Library(handed_over.mlx_function, for_mlx),
     "torchao": Library(handed_over.torchao_function, for_torchao),
+    "iree": Library(handed_over.iree_modules, for_iree),
     "tosa-reference-model": Library(handed_over.tosa_graph, for_tosa),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),

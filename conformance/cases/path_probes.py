@@ -176,6 +176,8 @@ def axis_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
         yield Arrangement((3, 67), axis=1)
         yield Arrangement((67, 3), axis=0)
         yield Arrangement((2, 3, 5, 7), axis=1)
+    if axis.channels:
+        yield from (Arrangement(shape, axis=len(shape) - 1) for shape in ((3, 67), (67, 3), (2, 3, 5, 7)))
     if axis.block_attribute:
         yield Arrangement((2, 64), axis=1, block=16)
     if axis.measured:
@@ -202,10 +204,10 @@ def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
     shapes = probe.layout.shapes(arrangement.shape) if probe.layout else {0: arrangement.shape}
     x = Tensor(kind_at(node, probe.into), shapes[probe.into], arranged_codes(values, arrangement)).array()
     others = [number for number in range(len(node.inputs)) if number != probe.into]
-    common = parameter_shape(tested_axis(record), arrangement)
+    how = tested_axis(record)
     parameters = [
-        constant_tensor(kind_at(node, number), shapes.get(number, common), value)
-        for number, value in zip(others, probe.parameters, strict=True)
+        constant_tensor(kind_at(node, number), shapes.get(number, parameter_shape(how, arrangement, place)), value)
+        for place, (number, value) in enumerate(zip(others, probe.parameters, strict=True))
     ]
     names = [node.inputs[number].name for number in others]
     built_in = dict(zip(names, parameters, strict=True))
@@ -229,13 +231,18 @@ def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
     attributes = dict(keywords.pop("attributes", {}))
     if arrangement.axis is not None and axis.attribute:
         attributes[axis.attribute] = arrangement.axis
+    if arrangement.axis is not None and axis.channels:
+        attributes[axis.channels] = True
     if arrangement.block:
         attributes[axis.block_attribute] = arrangement.block
     return make_node(record.id, **keywords, attributes=attributes)
 
 
-def parameter_shape(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
+def parameter_shape(how: Axis, arrangement: Arrangement, place: int) -> tuple[int, ...]:
+    """The shape of the parameter number `place`."""
     shape, axis = arrangement.shape, arrangement.axis
+    if how.channels and place >= how.spread:
+        return (1,)
     if how.always_last:
         return shape[-1:]
     if axis is None and how.always:

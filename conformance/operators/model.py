@@ -73,6 +73,7 @@ class Axis:
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
     With `laid_out` the inputs are matrices or images, not scalars, and path probes say how values stand in them.
     With `one_for_each_block` it does not measure them: parameters have a value for each such block.
+    `channels` names a boolean attribute that gives the first `spread` parameters a value for each last index.
     """
 
     attribute: str = ""
@@ -84,6 +85,8 @@ class Axis:
     measured: int = 0
     laid_out: bool = False
     one_for_each_block: bool = False
+    channels: str = ""
+    spread: int = 0
 
     @property
     def takes_scalars(self) -> bool:

@@ -178,7 +178,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=PAIRS,
     path_probes=PATH_PROBES,
-    axis=Axis(ones=True),
+    axis=Axis(ones=True, channels="per_channel", spread=2),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("the tables of facets are about a real scale and its rounded quotient"),
