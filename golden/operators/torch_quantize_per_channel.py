@@ -65,5 +65,7 @@ OPERATOR = Operator(
     saturates=True,
     files=tuple(("float32", kind) for kind in per_tensor.TYPES),
     samples=samples.samples,
-    contested=per_tensor.contests("PQC", lambda value: [value], {"attributes": {"axis": 0}}),
+    contested=per_tensor.contests(
+        "PQC", lambda value: [value], {"attributes": {"axis": 0}}, ("of one qint8, zero", (0.0,))
+    ),
 )

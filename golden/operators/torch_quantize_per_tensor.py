@@ -125,8 +125,10 @@ def check_shapes(node: Node, parameters: list[Array], wanted: tuple[int, ...]) -
             raise InvalidInput(f"{node.operator}: {tensor.name} has shape {list(array.shape)}, not {list(wanted)}")
 
 
-def contests(prefix: str, place: Callable[[float], Any], node: Mapping[str, Any]) -> tuple[Contest, ...]:
-    """The questions about both forms; `place` puts a scale or a zero point into the form's shape."""
+def contests(
+    prefix: str, place: Callable[[float], Any], node: Mapping[str, Any], of_nan: tuple[str, tuple[float, ...]]
+) -> tuple[Contest, ...]:
+    """The questions about both forms; `place` puts a number into the form's shape. `of_nan`: what the kernel says."""
     given = {"quantized": "int8", **node}
     return (
         Contest(
@@ -165,7 +167,7 @@ def contests(prefix: str, place: Callable[[float], Any], node: Mapping[str, Any]
             ([[float("nan")]], place(1.0), place(3)),
             (
                 Answer("the documents", "nothing is said", "unspecified", judged=True),
-                Answer(KERNEL, "of 8 bits the greatest value; of qint32 the least", (127.0,)),
+                Answer(KERNEL, *of_nan),
             ),
         ),
     )
@@ -196,5 +198,5 @@ OPERATOR = Operator(
     saturates=True,
     files=tuple(("float32", kind) for kind in TYPES),
     samples=samples.samples,
-    contested=contests("PQT", lambda value: value, {}),
+    contested=contests("PQT", lambda value: value, {}, ("of 8 bits the greatest value; of qint32 the least", (127.0,))),
 )
