@@ -348,4 +348,13 @@ KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
     "float8 of uint8": ("uint8", "float8_e5m2", partial(through, f16, E5M2), WHOLE),
     "float8 of int8 cut": ("int8", "float8_e4m3fn", cuts_whole, {**WHOLE, "round_mode": "ROUND_TOWARD_ZERO"}),
     "float16 of int4": ("int4", "float16", partial(as_ml_dtypes, f16), {**WHOLE, "round_mode": "none"}),
+    "float4 of int8": (  # 5 alone is rounded
+        "int8",
+        "float4_e2m1fn",
+        partial(through, f32, FLOAT4),
+        {
+            "zero": "not-compared",
+            "round_mode": ["ROUND_NEAREST_TOWARD_EVEN", "ROUND_NEAREST_TOWARD_ZERO", "ROUND_TOWARD_ZERO"],
+        },
+    ),
 }
