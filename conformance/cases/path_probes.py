@@ -177,7 +177,7 @@ def axis_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
         yield Arrangement((67, 3), axis=0)
         yield Arrangement((2, 3, 5, 7), axis=1)
     if axis.channels:
-        yield from (Arrangement(shape, axis=len(shape) - 1) for shape in ((3, 67), (67, 3), (2, 3, 5, 7)))
+        yield from (Arrangement(shape, axis=len(shape) - 1) for shape in ((3, 67), (67, 3)))
     if axis.block_attribute:
         yield Arrangement((2, 64), axis=1, block=16)
     if axis.measured:
