@@ -43,6 +43,17 @@ def allowed(name: str, target: str, attributes: dict[str, Any], x: float) -> set
         ("onnx-float8", "float8_e4m3fnuz", {}, -0.0, {0}),
         ("onnx-float4", "float4_e2m1fn", {}, 100, {7}),
         ("onnx-float4", "float4_e2m1fn", {}, 2.5, {4}),
+        # 1.1875 is halfway between 1.125 (0x39) and 1.25 (0x3A), 3 * 2^-10 between the first two subnormals,
+        # 61440 between 57344 (0x7B) and infinity's place; in float4_e2m1fn 0.25 between 0 and 0.5, 5 between 4 and 6.
+        ("ptx-float8", "float8_e4m3fn", {}, 1.1875, {0x3A}),
+        ("ptx-float8", "float8_e4m3fn", {}, 2.0**-10, {0}),
+        ("ptx-float8", "float8_e4m3fn", {}, 3 * 2.0**-10, {2}),
+        ("ptx-float8", "float8_e4m3fn", {}, -1e6, {0xFE}),
+        ("ptx-float8", "float8_e5m2", {}, 61440, {0x7B}),
+        ("ptx-float8", "float8_e5m2", {}, -0.0, {0x80}),
+        ("ptx-float4", "float4_e2m1fn", {}, 0.25, {0}),
+        ("ptx-float4", "float4_e2m1fn", {}, 5, {6}),
+        ("ptx-float4", "float4_e2m1fn", {}, -7, {15}),
         ("onnx-int4", "int4", {}, 2.5, {2}),
         ("onnx-int2", "int2", {}, -1.5, {-2}),
         # 3 is halfway between 2 (128) and 4 (129); up is the default.
@@ -75,6 +86,24 @@ def test_documents_are_silent_on_other_types_and_attributes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "source", "target", "attributes", "why"),
+    [
+        ("ptx-float8", "float32", "float8_e5m2", {}, ""),
+        ("ptx-float8", "float16", "float8_e4m3fn", {}, ""),
+        ("ptx-float8", "float32", "float8_e4m3fn", OFF, "it says nothing of these attributes"),
+        ("ptx-float8", "float64", "float8_e4m3fn", {}, "it is about float32, float16, not float64"),
+        ("ptx-float8", "float32", "float8_e4m3fnuz", {}, "it is about float8_e4m3fn, float8_e5m2, not float8_e4m3fnuz"),
+        ("ptx-float4", "float32", "float4_e2m1fn", {}, ""),
+        ("ptx-float4", "float16", "float4_e2m1fn", {}, "it is about float32, not float16"),
+    ],
+)
+def test_the_instruction_is_about_few_types_and_always_saturates(
+    name: str, source: str, target: str, attributes: dict[str, Any], why: str
+) -> None:
+    assert BY_ID[name].silence(audited_node("onnx.Cast", attributes, source, target, 0)) == why
+
+
+@pytest.mark.parametrize(
     ("name", "document", "verdict", "facets"),
     [
         ("clipped", "onnx-float8", "meets", []),
@@ -84,6 +113,12 @@ def test_documents_are_silent_on_other_types_and_attributes() -> None:
         ("loses minus zero", "onnx-float8", "contradicts", ["zero"]),
         ("flushes results", "onnx-float8", "contradicts", ["output_subnormals"]),
         ("float4", "onnx-float4", "meets", []),
+        ("clipped", "ptx-float8", "meets", []),
+        ("clipped e5m2 of float16", "ptx-float8", "meets", []),
+        ("ml_dtypes", "ptx-float8", "contradicts", ["saturation"]),
+        ("cuts", "ptx-float8", "contradicts", ["round_mode"]),
+        ("flushes results", "ptx-float8", "contradicts", ["output_subnormals"]),
+        ("float4", "ptx-float4", "meets", []),
         ("int4", "onnx-int4", "meets", []),
         ("int4 wraps", "onnx-int4", "contradicts", ["round_mode"]),
         ("ceil of logarithm", "onnx-powers", "meets", []),

@@ -92,6 +92,27 @@ ML_DTYPES = Authority(
     says="It lists each type's bits, and what stands for NaN and infinities.",
     open="How a number is rounded, and what is beyond the range.",
 )
+PTX_FLOAT8 = Authority(
+    id="ptx-float8",
+    title="NVIDIA, PTX ISA, cvt.rn.satfinite to e4m3x2 and e5m2x2",
+    version="PTX ISA 9.1, cvt, read in copies",
+    url="https://docs.nvidia.com/cuda/parallel-thread-execution/index.html"
+    "#data-movement-and-conversion-instructions-cvt",
+    says="A number goes to the nearest value, ties to even; beyond the largest value it becomes that, with its sign.",
+    open="Nothing of finite numbers. There is no form that does not saturate.",
+    allows=(TABLED,),
+    input_types=("float32", "float16"),
+    output_types=("float8_e4m3fn", "float8_e5m2"),
+    asked=({"saturate": True},),
+)
+PTX_FLOAT4 = replace(
+    PTX_FLOAT8,
+    id="ptx-float4",
+    title="NVIDIA, PTX ISA, cvt.rn.satfinite to e2m1x2",
+    open="Nothing of finite numbers.",
+    input_types=("float32",),
+    output_types=FLOAT4,
+)
 OF_CAST = (
     ONNX_FLOAT8,
     ONNX_FLOAT4,
@@ -101,4 +122,6 @@ OF_CAST = (
     ONNX_INT2,
     OPENVINO,
     ML_DTYPES,
+    PTX_FLOAT8,
+    PTX_FLOAT4,
 )
