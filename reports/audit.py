@@ -26,6 +26,8 @@ def print_audit(data: Mapping[str, Any]) -> None:
         print_found(console, data, title)
     elif data["closest"] and "path" not in data["closest"]["facets"] and not fits_by_path(data):
         print_closest(console, data, title)
+    if data["silence"]:
+        console.print(f"{data['silence']}\n", soft_wrap=True)
     if "versus" in data:
         for sentence in versus_sentences(data):
             console.print(sentence, soft_wrap=True)

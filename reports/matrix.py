@@ -13,7 +13,13 @@ from rich.table import Table
 def semantics_names(data: Mapping[str, Any]) -> list[str]:
     """Names the semantics by their differences from the document's, rounded at each step."""
     plain = data["semantics"][data["documented"]]  # the first one where its steps are exact
-    own = f"step by step in {plain['precision']}" if data["documented"] else "as documented"
+    own = (
+        f"step by step in {plain['precision']}"
+        if data["documented"]
+        else "as of a float"
+        if data["silence"]
+        else "as documented"
+    )
     found = []
     for one in data["semantics"]:
         differs = [f"{facet.replace('_', ' ')}: {value}" for facet, value in one.items() if value != plain[facet]]
@@ -56,6 +62,8 @@ def print_matrix(data: Mapping[str, Any]) -> None:
             )
     console.print(f"{data['operator']} {data['input_type']} to {data['output_type']}: {counts_text(data)}")
     console.print(table)
+    if data["silence"]:
+        console.print(data["silence"], soft_wrap=True)
 
 
 def matrix_markdown(data: Mapping[str, Any]) -> str:
@@ -67,6 +75,7 @@ def matrix_markdown(data: Mapping[str, Any]) -> str:
         f"Made by `tiebreak audit --matrix`. {counted[0].upper()}{counted[1:]}. Each semantics is named by "
         "what differs from the document's own, step by step; each pair has the plainest input on which its two differ, "
         "with its bits and what either gives, or how it was shown that there is none.",
+        *(["", f"{data['silence']}."] if data["silence"] else []),
         "",
         "| number | semantics |",
         "| --- | --- |",

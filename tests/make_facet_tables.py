@@ -22,6 +22,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
         ("float32", "float8_e5m2", {"saturate": False}),
         ("float32", "float8_e8m0fnu", {}),
         ("float64", "int4", {}),
+        ("int8", "float8_e4m3fn", {}),
     ),
 }
 # Casts whose tables of facets have together every value, by the sort of type that they lead to.
@@ -29,6 +30,10 @@ CASTS = {
     "a float 8 or float 4, or from one to a wider float": (
         *(("float64", "float8_e4m3fn", {}), ("float32", "float8_e5m2", {}), ("float8_e4m3fn", "float32", {})),
         *(("float8_e8m0fnu", "float16", {}), ("float32", "float8_e4m3fnuz", {}), ("float32", "float4_e2m1fn", {})),
+    ),
+    "a float 8, float 4 or wider float, from an integer of at most 8 bits": (
+        *(("uint8", "float8_e4m3fnuz", {}), ("int8", "float8_e5m2", {}), ("int8", "float4_e2m1fn", {})),
+        ("int4", "float16", {}),
     ),
     "`float8_e8m0fnu`": (("float64", "float8_e8m0fnu", {}), ("float32", "float8_e8m0fnu", {})),
     "an integer": (("float64", "int4", {}), ("float8_e5m2", "uint8", {}), ("float8_e8m0fnu", "int32", {})),

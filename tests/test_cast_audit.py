@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from click.testing import CliRunner
 from tiebreak.cli import main
 from tiebreak.conformance.audit.halving import from_ordinals
 from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.audit.matrix import matrix_data
+from tiebreak.conformance.audit.operators import arithmetic_of, audited_node, silence_of
 from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.semantics.authorities_cast import ONNX_FLOAT8
 from tiebreak.conformance.semantics.causes import sentence_of
@@ -30,6 +32,7 @@ from tiebreak.golden.onnx_types import E8M0, FLOAT8
 from tiebreak.golden.operators.onnx_cast import SMALL, TYPES
 from tiebreak.golden.problem import IN_RANGE, ZERO, Array, array_of
 from tiebreak.golden.problems import problems_of
+from tiebreak.reports.matrix import matrix_markdown, semantics_names
 
 FLOATS = [name for name in TYPES if isinstance(ELEMENT_TYPES[name], FloatType)]
 PAIRS = [(one, two) for one in FLOATS for two in TYPES if one != two and (one in SMALL or two in SMALL)]
@@ -207,7 +210,7 @@ def inference_of(node: Node, truth: Semantics) -> Inference:
 
 @pytest.mark.parametrize(("source", "target"), [("int8", "int4"), ("int16", "float8_e5m2"), ("int8", "float8_e8m0fnu")])
 def test_casts_of_other_integers_are_not_audited(source: str, target: str) -> None:
-    with pytest.raises(InvalidInput, match=f"semantics are known of real inputs, not of {source}"):
+    with pytest.raises(InvalidInput, match=f"integers of at most 8 bits to a float with a sign, not of {source}"):
         arithmetic_of(make_node("onnx.Cast", real=source, quantized=target))
 
 
@@ -229,6 +232,61 @@ def test_integers_that_a_type_holds_are_the_oracles(source: str, target: str) ->
     made = codes_of_result(arithmetic.node, np.asarray(wanted))
     (predicted,) = arithmetic.predict(probe, [arithmetic.documented])
     assert said.sum() > 3 and np.array_equal(predicted[said], made[said])
+
+
+@pytest.mark.parametrize("source", ["int8", "uint8"])
+@pytest.mark.parametrize("target", FLOAT8)
+def test_no_two_arithmetics_of_an_integer_of_8_bits_coincide(source: str, target: str) -> None:
+    arithmetic = arithmetic_of(node_of(source, target))
+    (probe,) = arithmetic.first_probes()
+    every = arithmetic.candidates.all
+    found = {codes.tobytes(): ids_of(one) for one, codes in zip(every, arithmetic.predict(probe, every), strict=True)}
+    assert len(found) == len(every) > 5
+
+
+@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn"])
+def test_arithmetics_of_numbers_without_a_sign_left_out_equal_one_that_is_kept(target: str) -> None:
+    arithmetic = arithmetic_of(node_of("uint8", target))
+    (probe,) = arithmetic.first_probes()
+    every = list(product(*(facet.values for facet in arithmetic.facets)))
+    kept = {codes.tobytes() for codes in arithmetic.predict(probe, arithmetic.candidates.all)}
+    assert {codes.tobytes() for codes in arithmetic.predict(probe, every)} == kept
+    assert len(arithmetic.candidates.all) < len(every)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_silent"),
+    [
+        ("int8", "float8_e4m3fn", True),
+        ("uint4", "float8_e5m2", True),
+        ("uint4", "float8_e4m3fn", False),  # it holds 15
+        ("int8", "float4_e2m1fn", False),
+        ("float32", "float8_e4m3fn", False),
+        ("float8_e4m3fn", "int4", False),
+    ],
+)
+def test_an_answer_says_where_the_document_is_silent(source: str, target: str, is_silent: bool) -> None:
+    sentence = silence_of(node_of(source, target))
+    assert sentence.startswith(f"ONNX does not say how an integer is rounded that {target}" if is_silent else "")
+    assert bool(sentence) is is_silent
+
+
+def test_the_command_shows_that_the_document_is_silent() -> None:
+    said = silence_of(node_of("int8", "float8_e4m3fn"))
+    chosen = ["ml_dtypes", "--type", "float8_e4m3fn", "--attr", "saturate=0"]
+    found = cli(*chosen, "--input-type", "int8")
+    assert found["silence"] == said and found["semantics"]["round_mode"] == "ROUND_NEAREST_TOWARD_EVEN"
+    shown = CliRunner().invoke(main, ["audit", *chosen, "--input-type", "int8", "--operator", "onnx.Cast"])
+    assert said in shown.stdout
+    assert not cli(*chosen)["silence"]
+
+
+def test_a_matrix_calls_nothing_documented_where_the_document_is_silent() -> None:
+    data = matrix_data(arithmetic_of(node_of("int8", "float8_e4m3fn")))
+    assert data["silence"] == silence_of(node_of("int8", "float8_e4m3fn"))
+    assert semantics_names(data)[data["documented"]] == "as of a float" and data["silence"] in matrix_markdown(data)
+    held = matrix_data(arithmetic_of(node_of("float8_e4m3fn", "int4")))
+    assert not held["silence"] and semantics_names(held)[held["documented"]] == "as documented"
 
 
 REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [

@@ -15,6 +15,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.inference import plainest_place
+from tiebreak.conformance.audit.operators import silence_of
 from tiebreak.conformance.audit.proof import Comparison, proof_text, settings_of
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
@@ -105,6 +106,7 @@ def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
         "operator": node.operator,
         "input_type": node.input_type,
         "output_type": node.output_type,
+        "silence": silence_of(node),
         "inputs_compared": compared,
         "semantics": [candidates.by_facet(one) for one in semantics],
         "documented": semantics.index(tuple(arithmetic.documented)),

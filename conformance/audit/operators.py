@@ -17,6 +17,8 @@ from tiebreak.golden.operators import get_operator
 
 AUDITED: dict[str, AuditedSemantics] = {record.id: record.semantics for record in TESTED.values() if record.semantics}
 
+KNOWN_INTEGERS = ", and of integers of at most 8 bits to a float with a sign"
+
 
 def arithmetic_of(node: Node) -> Arithmetic:
     """The table of facets for a node. Raises InvalidInput for an operator or types without one."""
@@ -24,10 +26,16 @@ def arithmetic_of(node: Node) -> Arithmetic:
         raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
     if isinstance(first, IntegerType) and not (node.operator == "onnx.Cast" and knows_cast(first, result)):
-        raise InvalidInput(f"{node.operator}: semantics are known of real inputs, not of {first.name}")
+        also = KNOWN_INTEGERS if node.operator == "onnx.Cast" else ""
+        raise InvalidInput(f"{node.operator}: semantics are known of real inputs{also}, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
     return AUDITED[node.operator].arithmetic(node)
+
+
+def silence_of(node: Node) -> str:
+    """What the document leaves open of a node though its table names a value for it; empty for most nodes."""
+    return AUDITED[node.operator].silence(node)
 
 
 def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int) -> Node:

@@ -93,6 +93,10 @@ class Axis:
         return not (self.always_last or self.always or self.measured or self.laid_out)
 
 
+def nothing_open(node: Node) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class AuditedSemantics:
     """How an audit searches for an operator's semantics.
@@ -101,7 +105,8 @@ class AuditedSemantics:
     elements for that table, or returns None if the table does not describe the case. `defaults` are attributes of the
     audited node unless given. `witnesses_of` is the operator whose stored witnesses separate the same semantics
     (empty: its own). `authorities` are the documents about the same arithmetic, its own among them. `role_of` gives the
-    role of the clause that a facet (by name) of a node is about, if that depends on the node.
+    role of the clause that a facet (by name) of a node is about, if that depends on the node. `silence` is a sentence:
+    what the document leaves open of a node though the table names a value for it; empty for most.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
@@ -110,6 +115,7 @@ class AuditedSemantics:
     witnesses_of: str = ""
     authorities: tuple[Authority, ...] = ()
     role_of: Callable[[Node, str], str] | None = None
+    silence: Callable[[Node], str] = nothing_open
 
 
 def nothing_known(problem: Elementwise) -> bool:

@@ -22,6 +22,7 @@ from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.authorities_cast import OF_CAST
 from tiebreak.conformance.semantics.cast import CastArithmetic
+from tiebreak.conformance.semantics.cast_whole_numbers import silence_of_integers
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
     FLOAT_TYPES,
@@ -269,6 +270,8 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has no parameters that could vary along one"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=AuditedSemantics(CastArithmetic, input_alone, authorities=OF_CAST, role_of=role_of_facet),
+    semantics=AuditedSemantics(
+        CastArithmetic, input_alone, authorities=OF_CAST, role_of=role_of_facet, silence=silence_of_integers
+    ),
     monotone=from_floats,
 )

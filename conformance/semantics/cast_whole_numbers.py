@@ -6,7 +6,8 @@ and what is beyond the range are left to find.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+import math
+from functools import cache, lru_cache, partial
 
 from tiebreak.conformance.semantics.cast_grid import GridCombination
 from tiebreak.conformance.semantics.cast_grid_facets import (
@@ -20,10 +21,15 @@ from tiebreak.conformance.semantics.cast_grid_facets import (
     grid_modes,
 )
 from tiebreak.conformance.semantics.cast_inputs import DIRECT, INPUTS_KEPT, OWN_READING, SMALL_BITS
-from tiebreak.conformance.semantics.model import Candidates, Facet, valid_candidates
+from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
+from tiebreak.conformance.semantics.round_modes import NEVER_NEGATIVE
 from tiebreak.conformance.semantics.type_grids import largest_of
-from tiebreak.golden.elements import FloatType, IntegerType
-from tiebreak.golden.onnx_types import FLOAT4
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import FLOAT4, FLOAT8
+from tiebreak.golden.rounding import ROUND_MODES
+
+SEEN_UNSIGNED = {mode.id for mode in NEVER_NEGATIVE}  # every other mode of the nine equals one of these
 
 
 def knows_cast(source: IntegerType, target: FloatType | IntegerType) -> bool:
@@ -31,26 +37,44 @@ def knows_cast(source: IntegerType, target: FloatType | IntegerType) -> bool:
     return source.bits <= SMALL_BITS and isinstance(target, FloatType) and target.specials != "e8m0"
 
 
+def silence_of_integers(node: Node) -> str:
+    """What the document leaves open of a cast from integers; empty if nothing. See clause ONC-U3."""
+    source, target = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
+    if isinstance(target, IntegerType) or not isinstance(source, IntegerType) or target.name not in FLOAT8:
+        return ""
+    if is_held(source, target):
+        return ""
+    return f"ONNX does not say how an integer is rounded that {target.name} does not hold: its tables are about floats"
+
+
+def largest_magnitude(source: IntegerType) -> int:
+    return max(source.highest, -source.lowest)
+
+
+def is_held(source: IntegerType, target: FloatType) -> bool:
+    """Whether a floating-point type holds every integer of at most 8 bits of a type."""
+    most = largest_magnitude(source)
+    return most <= largest_of(target) and (target.bits > SMALL_BITS or most <= 1 << target.precision)
+
+
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def whole_facets(source: IntegerType, target: FloatType) -> tuple[Facet, ...]:
     """The facets of a cast between two types; a facet that can't matter there has one value."""
     goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""
-    most = max(source.highest, -source.lowest)
-    exact = target.bits > SMALL_BITS or most <= 1 << target.precision
     ends = tuple(one for one in ENDS if one.fits(target))
     return (
         Facet("reading", (OWN_READING,)),
         Facet("precision", (DIRECT,)),
         Facet("input_subnormals", (INPUTS_KEPT,)),
-        Facet("round_mode", (NOTHING_ROUNDED,) if exact else grid_modes(goal)),
+        Facet("round_mode", (NOTHING_ROUNDED,) if is_held(source, target) else grid_modes(goal)),
         Facet("output_subnormals", (OUTPUTS_KEPT,)),
-        Facet("saturation", (NOTHING_BEYOND,) if most <= largest_of(target) else ends),
+        Facet("saturation", (NOTHING_BEYOND,) if largest_magnitude(source) <= largest_of(target) else ends),
         Facet("zero", (ONE_ZERO,)),
     )
 
 
 def documented_whole(source: IntegerType, target: FloatType, saturates: bool) -> GridCombination:
-    """What the document says of floats; of an integer that a float 8 does not hold it says nothing (ONC-U3)."""
+    """What the document says of floats. Of some integers it says nothing: see silence_of_integers."""
     facets = {facet.name: facet.values for facet in whole_facets(source, target)}
     wanted = SATURATE if saturates or target.specials == "none" else OVERFLOW
     ends = wanted if wanted in facets["saturation"] else NOTHING_BEYOND
@@ -60,4 +84,22 @@ def documented_whole(source: IntegerType, target: FloatType, saturates: bool) ->
 
 @lru_cache(maxsize=64)
 def whole_candidates(source: IntegerType, target: FloatType) -> Candidates:
-    return valid_candidates(whole_facets(source, target), lambda semantics: True)
+    return valid_candidates(whole_facets(source, target), partial(is_valid, source, target))
+
+
+def is_valid(source: IntegerType, target: FloatType, semantics: Semantics) -> bool:
+    """Whether no simpler combination coincides with it. Only numbers without a sign have several ends (uint8)."""
+    one = GridCombination._make(semantics)
+    mode, ends = one.round_mode.id, one.saturation
+    if not source.lowest and mode in ROUND_MODES and mode not in SEEN_UNSIGNED:
+        return False
+    if ends is NOTHING_BEYOND or ends is SATURATE:
+        return True
+    if mode == "ROUND_UP" and ends.largest_too:
+        return False  # what is beyond the largest value rounds beyond it
+    return mode != "ROUND_DOWN" or ends.largest_too or source.highest >= first_beyond(target)
+
+
+def first_beyond(target: FloatType) -> float:
+    """The number that would follow the largest value."""
+    return largest_of(target) + 2.0 ** (math.frexp(largest_of(target))[1] - target.precision)
