@@ -17,6 +17,7 @@ from benchmarks.known_defects import (
     quantize,
     requantize,
     rescale,
+    sums_of_products,
     tensorflow_fake,
     tensorflow_ranges,
     uniform,
@@ -30,7 +31,7 @@ Outputs = tuple[Array, ...]
 Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
 FAMILIES: tuple[Any, ...] = (
     *(quantize, dequantize, cast, dynamic, block_scales, requantize, rescale),
-    *(fake_quantize, tensorflow_ranges, tensorflow_fake, uniform),
+    *(fake_quantize, tensorflow_ranges, tensorflow_fake, uniform, sums_of_products),
 )
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()

@@ -25,6 +25,8 @@ TLR = "tflite.Requantize"
 TUQ, TUD = "tensorflow.UniformQuantize", "tensorflow.UniformDequantize"
 TRS = "tosa.RESCALE"
 OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
+OMI, OQM = "onnx.MatMulInteger", "onnx.QLinearMatMul"
+OCI, OQC = "onnx.ConvInteger", "onnx.QLinearConv"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -225,6 +227,14 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TUQ, "float32>uint8", "", "first-parameter next-channel channels-reversed ties-even@tail8"),
     (TUD, "int8>float32", "", "zp-ignored zp-negated difference-wraps difference-saturates distributes"),
     (TUD, "uint8>float32", "", "first-parameter next-channel channels-reversed divides-by-scale"),
+    (OMI, "uint8>int32", "", "input-zp-ignored sum-wraps-in-16-bits last-product-lost"),
+    (OMI, "int8>int32", "", "difference-wraps difference-saturates"),
+    (OQM, ">uint8", "", "reciprocal factor-of-scales ties-away truncates"),
+    (OQM, ">int8", "", "clamps-narrow zp-ignored difference-wraps last-product-lost+ties-away"),
+    (OCI, "uint8>int32", "", "input-zp-ignored sum-wraps-in-16-bits last-product-lost"),
+    (OCI, "int8>int32", "", "difference-wraps difference-saturates"),
+    (OQC, "uint8>uint8", "", "reciprocal factor-of-scales ties-away truncates"),
+    (OQC, "int8>int8", "", "clamps-narrow zp-ignored difference-wraps last-product-lost+ties-away"),
 )
 
 

@@ -78,6 +78,11 @@ SENTENCES: dict[str, dict[str, str]] = {
         "rounded-twice": "The product goes to its doubled high half, and is rounded again by a shift.",
         "factor-8-bits": "The ratio of the scales has 8 fractional bits.",
         "ratio-doubled": "The ratio of the scales is twice as large.",
+        "factor-of-scales": "The scales make one factor in the working type, by which the sum is multiplied.",
+    },
+    "sum": {
+        "sum-wraps-in-16-bits": "The sum of products is held in 16 bits, and wraps around.",
+        "last-product-lost": "The last product is not added.",
     },
     "operands": {
         "input-zp-ignored": "The zero point of the input is not used.",
