@@ -64,6 +64,11 @@ def test_an_operator_set_means_the_last_version_up_to_it() -> None:
 def test_a_key_gives_the_node_back(operator: str) -> None:
     required: dict[str, dict[str, Any]] = {"ngraph.Quantize": UP, "openvino.FakeQuantize": {"levels": 16}}
     required["tosa.RESCALE"] = {"scale32": True, "rounding_mode": "DOUBLE_ROUND", "per_channel": False}
+    bounds = {"quantization_min_val": -100, "quantization_max_val": 100}
+    required |= {"tensorflow.UniformQuantize": bounds, "tensorflow.UniformDequantize": bounds}
+    required["torch.quantize_per_channel"] = {"axis": 1}
+    required["torch.fake_quantize_per_tensor_affine"] = {"quant_min": -8, "quant_max": 7}
+    required["torch.fake_quantize_per_channel_affine"] = {"quant_min": -8, "quant_max": 7, "axis": 1}
     node = make_node(operator, attributes=required.get(operator, {}))
     again = node_from_key(node.key)
     assert again == node

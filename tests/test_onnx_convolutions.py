@@ -17,7 +17,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators.onnx_convolution import output_shape
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, Array, Elementwise
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.samples.onnx_convolution import LAYOUTS, Layout, mixed
+from tiebreak.golden.samples.onnx_convolution import LAYOUTS, Window, mixed
 
 QLINEAR, INTEGER = "onnx.QLinearConv", "onnx.ConvInteger"
 
@@ -67,7 +67,7 @@ def test_pads_are_the_zero_point_as_in_onnx_own_node_test() -> None:
 
 
 @pytest.mark.parametrize("one", LAYOUTS, ids=lambda one: one.name)
-def test_windows_are_those_of_onnx_reference_evaluator(one: Layout) -> None:
+def test_windows_are_those_of_onnx_reference_evaluator(one: Window) -> None:
     node = make_node(INTEGER, real="uint8", quantized="int32", attributes=dict(one.attributes))
     x, w = (np.array(mixed("uint8", int(np.prod(s))), np.uint8).reshape(s) for s in (one.x, one.w))
     points = np.array(3, np.uint8), np.array(5, np.uint8)

@@ -255,9 +255,10 @@ def test_what_the_arrangements_do_not_separate_is_named_together() -> None:
 def test_at_quick_a_few_separate_constants_from_granularity(record: OperatorUnderTest, probe: PathProbe) -> None:
     """Every value stands per tensor and with inputs in an array of the size of the one arrangement per axis."""
     cases = [probe_case(record, probe, each) for each in arrangements(record, probe, "quick")]
-    plain = [case for case in cases if case.inputs[0].shape == (3, 67) and not case.node.baked]
-    assert len(plain) == (2 if axis_of(record).attribute or axis_of(record).broadcast else 1)
-    assert all(len(set(text_codes(case.inputs[0]))) == len(probe.values) for case in plain)
+    shape, axis = probe.layout.shapes((3, 67))[probe.into] if probe.layout else (3, 67), axis_of(record)
+    plain = [case for case in cases if case.inputs[probe.into].shape == shape and not case.node.baked]
+    assert len(plain) == (2 if axis.attribute or axis.broadcast or axis.channels else 1)
+    assert all(len(set(text_codes(case.inputs[probe.into]))) == len(set(probe.values)) for case in plain)
 
 
 def test_other_deviating_elements_with_these_operands_get_the_cause_too() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 
-class Layout(Protocol):
+class ProbeLayout(Protocol):
     """Where a probe's values go. `into` is the number of the input that has them."""
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.operators.layouts import Layout
+from tiebreak.conformance.operators.layouts import ProbeLayout
 
 Value = Fraction | float | int
 
@@ -34,7 +34,7 @@ class PathProbe:
     values: tuple[Value, ...]
     scanned: int = 0
     constants_only: bool = False
-    layout: Layout | None = None
+    layout: ProbeLayout | None = None
 
     @property
     def into(self) -> int:

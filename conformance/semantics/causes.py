@@ -356,7 +356,8 @@ SENTENCES = {
     "sum-without-last-product": "the last product is left out of the sum",
     "sum-of-products-in": "the sum of products in {}",
     "adds-zero-point-of": "adds the zero point of {} instead of subtracting it",
-    "operand-as": "reads an operand as {}",
+    "operand-as-signed": "reads as signed: {}",
+    "operand-as-unsigned": "reads as unsigned: {}",
     "along-other-axis": "{} along the other axis",
     # QLinearAdd, QLinearMul
     "ratios-in-float32": "multiplies by ratios of the scales that are rounded to float32",

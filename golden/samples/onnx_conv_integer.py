@@ -18,7 +18,7 @@ Codes = tuple[Sequence[int], Sequence[int]]  # codes with their shape
 
 
 def samples(x: str, y: str) -> Iterator[Sample]:
-    """Of both types of w; every pair only of x's own."""
+    """Samples of both types of w; those of every pair only of x's own."""
     for w in BYTES:
         yield from layouts(x, w)
         yield from zero_points(x, w)

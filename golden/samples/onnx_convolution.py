@@ -12,7 +12,7 @@ BYTES = ("uint8", "int8")
 
 
 @dataclass(frozen=True)
-class Layout:
+class Window:
     """The shapes of x and w with the attributes of a node, and what they show."""
 
     name: str
@@ -23,29 +23,29 @@ class Layout:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def padded(name: str, x: tuple[int, ...], w: tuple[int, ...], **attributes: Any) -> Layout:
-    return Layout(f"pads-{name}", x, w, ("Padding",), ("padding",), attributes)
+def padded(name: str, x: tuple[int, ...], w: tuple[int, ...], **attributes: Any) -> Window:
+    return Window(f"pads-{name}", x, w, ("Padding",), ("padding",), attributes)
 
 
-def same(name: str, x: tuple[int, ...], w: tuple[int, ...], way: str, **attributes: Any) -> Layout:
+def same(name: str, x: tuple[int, ...], w: tuple[int, ...], way: str, **attributes: Any) -> Window:
     given = {"auto_pad": f"SAME_{way}", **attributes}
-    return Layout(f"same-{way.lower()}-{name}", x, w, ("Padding",), ("padding", "same"), given)
+    return Window(f"same-{way.lower()}-{name}", x, w, ("Padding",), ("padding", "same"), given)
 
 
-def grouped(name: str, x: tuple[int, ...], w: tuple[int, ...], group: int, **attributes: Any) -> Layout:
-    return Layout(f"groups-{name}", x, w, ("Groups",), ("groups",), {"group": group, **attributes})
+def grouped(name: str, x: tuple[int, ...], w: tuple[int, ...], group: int, **attributes: Any) -> Window:
+    return Window(f"groups-{name}", x, w, ("Groups",), ("groups",), {"group": group, **attributes})
 
 
-def stepping(name: str, x: tuple[int, ...], w: tuple[int, ...], *strides: int, **attributes: Any) -> Layout:
-    return Layout(f"strides-{name}", x, w, ("Stride",), ("strides",), {"strides": strides, **attributes})
+def stepping(name: str, x: tuple[int, ...], w: tuple[int, ...], *strides: int, **attributes: Any) -> Window:
+    return Window(f"strides-{name}", x, w, ("Stride",), ("strides",), {"strides": strides, **attributes})
 
 
-def dilated(name: str, x: tuple[int, ...], w: tuple[int, ...], *dilations: int, **attributes: Any) -> Layout:
-    return Layout(f"dilations-{name}", x, w, ("Dilation",), ("dilations",), {"dilations": dilations, **attributes})
+def dilated(name: str, x: tuple[int, ...], w: tuple[int, ...], *dilations: int, **attributes: Any) -> Window:
+    return Window(f"dilations-{name}", x, w, ("Dilation",), ("dilations",), {"dilations": dilations, **attributes})
 
 
-def plain(name: str, x: tuple[int, ...], w: tuple[int, ...], **attributes: Any) -> Layout:
-    return Layout(f"windows-{name}", x, w, ("Shape",), ("kernel-shape",) if attributes else (), attributes)
+def plain(name: str, x: tuple[int, ...], w: tuple[int, ...], **attributes: Any) -> Window:
+    return Window(f"windows-{name}", x, w, ("Shape",), ("kernel-shape",) if attributes else (), attributes)
 
 
 LAYOUTS = (
@@ -66,7 +66,7 @@ LAYOUTS = (
     padded("3d", (1, 1, 2, 2, 2), (1, 1, 2, 2, 2), pads=(1, 0, 1, 0, 1, 0)),
     padded("with-strides", (1, 1, 5, 5), (1, 1, 3, 3), pads=(1, 1, 1, 1), strides=(2, 2)),
     padded("with-dilations", (1, 1, 5, 5), (1, 1, 3, 2), pads=(2, 1, 2, 1), dilations=(2, 3)),
-    Layout("valid", (1, 1, 5, 5), (1, 1, 2, 3), ("Shape",), ("valid",), {"auto_pad": "VALID"}),
+    Window("valid", (1, 1, 5, 5), (1, 1, 2, 3), ("Shape",), ("valid",), {"auto_pad": "VALID"}),
     *(same("even-kernel", (1, 1, 5, 6), (1, 1, 2, 4), way) for way in ("UPPER", "LOWER")),
     *(same("odd-kernel", (1, 2, 4, 5), (1, 2, 3, 3), way) for way in ("UPPER", "LOWER")),
     *(same("strides", (1, 1, 6, 7), (1, 1, 3, 3), way, strides=(2, 3)) for way in ("UPPER", "LOWER")),

@@ -11,7 +11,7 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode
 from tiebreak.golden.samples.model import Sample, Tensor, integers, reals, scalar
-from tiebreak.golden.samples.onnx_convolution import BYTES, LAYOUTS, Layout, every_code, mixed
+from tiebreak.golden.samples.onnx_convolution import BYTES, LAYOUTS, Window, every_code, mixed
 
 F32 = FLOAT_TYPES["float32"]
 Scales = tuple[Fraction, Sequence[Fraction], Fraction]  # of x, of w (one, or one for each channel), of y
@@ -32,7 +32,7 @@ DEEP = 300  # terms whose sum float32 doesn't hold
 
 
 @dataclass(frozen=True)
-class Types:
+class ConvTypes:
     """The element types of x, w and y."""
 
     x: str
@@ -41,9 +41,9 @@ class Types:
 
 
 def samples(x: str, y: str) -> Iterator[Sample]:
-    """Of both types of w; every pair only of x's own."""
+    """Samples of both types of w; those of every pair only of x's own."""
     for w in BYTES:
-        types = Types(x, w, y)
+        types = ConvTypes(x, w, y)
         yield from ties(types)
         yield from beside_ties(types)
         yield from saturating(types)
@@ -53,11 +53,11 @@ def samples(x: str, y: str) -> Iterator[Sample]:
         yield from sums(types)
         yield from biased(types)
         yield from strange_scales(types)
-    yield every_pair(Types(x, x, y))
+    yield every_pair(ConvTypes(x, x, y))
 
 
 def sample(
-    theme: str, types: Types, x: tuple[Sequence[int], Sequence[int]], w: tuple[Sequence[int], Sequence[int]],
+    theme: str, types: ConvTypes, x: tuple[Sequence[int], Sequence[int]], w: tuple[Sequence[int], Sequence[int]],
     scales: Scales, flags: Sequence[str], roles: Sequence[str] = (), *, points: tuple[int, Sequence[int], int],
     bias: Sequence[int] | None = None, attributes: dict[str, Any] | None = None,
 ) -> Sample:  # fmt: skip
@@ -86,7 +86,7 @@ def one_or_many(kind: str, values: Sequence[Any]) -> Tensor:
 
 
 def line(
-    theme: str, types: Types, x: Sequence[int], w: Sequence[int], scales: Scales, flags: Sequence[str],
+    theme: str, types: ConvTypes, x: Sequence[int], w: Sequence[int], scales: Scales, flags: Sequence[str],
     roles: Sequence[str] = (), *, points: tuple[int, Sequence[int], int],
 ) -> Sample:  # fmt: skip
     """Every x with every w, by one weight for each output channel."""
@@ -114,7 +114,7 @@ def single(value: Fraction) -> Fraction:
     return Fraction(decode(encode(value, F32), F32))
 
 
-def every_pair(types: Types) -> Sample:
+def every_pair(types: ConvTypes) -> Sample:
     """All 65,536 pairs of an input and a weight: an image of all inputs, a channel for each weight."""
     x, w = every_code(types.x), every_code(types.w)
     points = middle(types.x), (middle(types.w),), middle(types.y)
@@ -122,7 +122,7 @@ def every_pair(types: Types) -> Sample:
     return sample("every-pair", types, *codes, decimals(PAIRED), flags, ("saturate",), points=points)
 
 
-def ties(types: Types) -> Iterator[Sample]:
+def ties(types: ConvTypes) -> Iterator[Sample]:
     """Halves and quarters, by scales that are powers of two; with an even and an odd zero point."""
     zero = middle(types.x)
     x, w = [zero + n for n in range(-9, 10)], [middle(types.w) + n for n in (-3, -1, 0, 1, 2, 5)]
@@ -133,7 +133,7 @@ def ties(types: Types) -> Iterator[Sample]:
                        points=(zero, (middle(types.w),), point))  # fmt: skip
 
 
-def beside_ties(types: Types) -> Iterator[Sample]:
+def beside_ties(types: ConvTypes) -> Iterator[Sample]:
     """Products whose quotient is nearly a tie: float32 takes some for a tie, or puts them on its other side."""
     for name, texts in RATIOS:
         scales = decimals(texts)
@@ -142,7 +142,7 @@ def beside_ties(types: Types) -> Iterator[Sample]:
                    points=(middle(types.x), (middle(types.w),), middle(types.y)))  # fmt: skip
 
 
-def near_ties(types: Types, scales: Scales) -> tuple[list[int], list[int]]:
+def near_ties(types: ConvTypes, scales: Scales) -> tuple[list[int], list[int]]:
     """Inputs and weights with many products beside ties that the output's range holds."""
     ratio = single(scales[0]) * single(scales[1][0]) / single(scales[2])
     reach = [(code, code - middle(kind)) for kind in (types.x,) for code in every_code(kind)]
@@ -155,7 +155,7 @@ def is_near_tie(quotient: Fraction) -> bool:
     return abs(quotient) < 127 and abs(abs(quotient) % 1 - HALF) < Fraction(1, 100_000)
 
 
-def saturating(types: Types) -> Iterator[Sample]:
+def saturating(types: ConvTypes) -> Iterator[Sample]:
     """Results at both ends of the range, just outside and far beyond."""
     zero, (low, high) = middle(types.x), ends(types.y)
     x = [zero + n for n in (-128, -127, -126, -65, -64, -63, -1, 0, 1, 62, 63, 64, 65, 125, 126)]
@@ -168,7 +168,7 @@ def saturating(types: Types) -> Iterator[Sample]:
                        points=(zero, (middle(types.w),), point))  # fmt: skip
 
 
-def zero_points(types: Types) -> Iterator[Sample]:
+def zero_points(types: ConvTypes) -> Iterator[Sample]:
     """Zero points at the ends of their types, with inputs and weights at both ends."""
     x = [*ends(types.x), *(middle(types.x) + n for n in (-3, 0, 4, 50))]
     w = [*ends(types.w), *(middle(types.w) + n for n in (-2, 1, 33))]
@@ -179,7 +179,7 @@ def zero_points(types: Types) -> Iterator[Sample]:
                    points=(own[0], own[1:2], own[2]))  # fmt: skip
 
 
-def channels(types: Types) -> Iterator[Sample]:
+def channels(types: ConvTypes) -> Iterator[Sample]:
     """A scale and a zero point of w for each output channel; also one zero point for all of them."""
     for count, same in product((2, 3, 5, 17), (True, False)):
         scales = Fraction("0.02"), [Fraction(3 + n * 5 % 11, 100) for n in range(count)], Fraction("0.04")
@@ -195,20 +195,20 @@ def scales_for(terms: int, part: int = 60) -> Scales:
     return Fraction("0.02"), (Fraction("0.03"),), Fraction(math.isqrt(terms) * part, 1000)
 
 
-def layouts(types: Types) -> Iterator[Sample]:
+def layouts(types: ConvTypes) -> Iterator[Sample]:
     """Shapes, pads, strides, dilations and groups, by weights without a pattern."""
     for one in LAYOUTS:
         yield laid_out(types, one)
 
 
-def laid_out(types: Types, one: Layout) -> Sample:
+def laid_out(types: ConvTypes, one: Window) -> Sample:
     x, w = mixed(types.x, math.prod(one.x)), mixed(types.w, math.prod(one.w))
     points = middle(types.x) + 20, (middle(types.w),), middle(types.y)
     return sample(one.name, types, (x, one.x), (w, one.w), scales_for(math.prod(one.w[1:])), one.flags, one.roles,
                   points=points, attributes=dict(one.attributes))  # fmt: skip
 
 
-def sums(types: Types) -> Iterator[Sample]:
+def sums(types: ConvTypes) -> Iterator[Sample]:
     """Sums of so many terms, all at an end of their types: what 16 bits, or float32, don't hold."""
     x_end, w_end = (ends(kind)[1] for kind in (types.x, types.w))
     for terms in (*LANES, DEEP):
@@ -222,7 +222,7 @@ def sums(types: Types) -> Iterator[Sample]:
     yield exact_sum(types)
 
 
-def exact_sum(types: Types) -> Sample:
+def exact_sum(types: ConvTypes) -> Sample:
     """Sums just above 2^24, of which float32 holds every second: what is left of them after a large bias is odd."""
     x_end, w_end = (ends(kind)[1] for kind in (types.x, types.w))
     terms = -(-(1 << 24) // (x_end * w_end))
@@ -235,7 +235,7 @@ def exact_sum(types: Types) -> Sample:
                   ("bias",), points=(0, (0,), low), bias=bias)  # fmt: skip
 
 
-def biased(types: Types) -> Iterator[Sample]:
+def biased(types: ConvTypes) -> Iterator[Sample]:
     """Biases of every size: beside ties, near both ends of 32 bits, and beyond them."""
     x, zero, point = [middle(types.x) + n for n in (-3, -1, 0, 1, 2)], middle(types.x), middle(types.w)
     small = [-7, -3, -1, 0, 1, 2, 5]
@@ -248,7 +248,7 @@ def biased(types: Types) -> Iterator[Sample]:
 
 
 def of_biases(
-    theme: str, types: Types, x: Sequence[int], bias: Sequence[int], scales: tuple[Fraction, Fraction],
+    theme: str, types: ConvTypes, x: Sequence[int], bias: Sequence[int], scales: tuple[Fraction, Fraction],
     points: tuple[int, int], roles: Sequence[str] = (), flag: str = "Bias",
 ) -> Sample:  # fmt: skip
     """One channel for each bias, with a weight of 1; the last one's scale is another."""
@@ -259,7 +259,7 @@ def of_biases(
                   points=(points[0], [points[1]] * len(bias), middle(types.y)), bias=bias)  # fmt: skip
 
 
-def strange_scales(types: Types) -> Iterator[Sample]:
+def strange_scales(types: ConvTypes) -> Iterator[Sample]:
     """Scales that are tiny, huge, subnormal, infinite, NaN or zero."""
     x, w = [middle(types.x) + n for n in (-50, -1, 0, 1, 3)], [middle(types.w) + n for n in (-2, 1, 5)]
     points = middle(types.x), (middle(types.w),), middle(types.y)
@@ -278,7 +278,7 @@ def strange_scales(types: Types) -> Iterator[Sample]:
 
 
 def strange(
-    theme: str, types: Types, codes: tuple[list[int], list[int]], place: int, value: float,
+    theme: str, types: ConvTypes, codes: tuple[list[int], list[int]], place: int, value: float,
     points: tuple[int, Sequence[int], int], role: str,
 ) -> Sample:  # fmt: skip
     scales: list[Any] = [Fraction(1), (Fraction(1),), Fraction(1)]
