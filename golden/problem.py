@@ -83,7 +83,7 @@ class Elementwise:
     are flat, of the output's size and of the types `kinds`: unsigned bit patterns of floats, int64 values of integers.
     `working` is the type in which working precision rounds each step. `constants` are what the attributes say. With
     `signed_zeros` the document tells an operand's negative zero from zero. `named` are the operands' names where they
-    are not the inputs themselves.
+    are not the inputs themselves. Last operands without a name only say which results are defined: no row shows them.
     """
 
     formula: str

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from tiebreak.adapters.onnx_reference import OnnxReference
 from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.judge import codes_of_outputs
+from tiebreak.conformance.judging.rows import element_operands
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.golden import kernel, oracle
@@ -236,3 +237,12 @@ def test_the_reference_evaluator_adds_the_zero_point_before_it_rounds() -> None:
     inputs = (u8([[1]]), f32(0.5), u8(0), i8([[1]]), f32(1), i8(0), f32(1), u8(3))
     (y,) = OnnxReference().compile(node)(*map(np.asarray, inputs))
     assert y.tolist() == [[4]]
+
+
+@pytest.mark.parametrize("operator", [INTEGER, QLINEAR])
+def test_whether_a_sum_overflows_is_no_operand_that_a_row_shows(operator: str) -> None:
+    case = vectors(operator, "uint8", "int32")[0] if operator == INTEGER else vectors(operator, "float32", "uint8")[0]
+    (problem,) = problems_of(case)
+    shown = [name for name, _, _ in element_operands(problem, case.node, 0)]
+    assert len(shown) == len(problem.operands) - 1
+    assert shown[0] == "sum" and "overflows" not in shown

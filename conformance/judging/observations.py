@@ -63,7 +63,7 @@ def operand_names(chunk: Chunk, problem: Problem) -> Sequence[str]:
 def situation_by_operands(problem: Problem, names: Sequence[str]) -> Array:
     """For each element, which of its operands are NaN; which are infinite, if none is NaN; or that all are ordinary."""
     nan, infinite = (np.full(math.prod(problem.shape), "", "U96") for _ in range(2))
-    for name, operand, kind in zip(names, problem.operands, problem.kinds, strict=True):
+    for name, operand, kind in zip(names, problem.operands, problem.kinds, strict=False):  # the last may have none
         if isinstance(kind, FloatType):
             note(nan, is_nan(operand.astype(np.uint64).view(np.int64), kind), name)
         if isinstance(kind, FloatType) and kind.specials == "ieee":

@@ -79,7 +79,7 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     of_a, of_b = points or (np.zeros((), np.int64), np.zeros((), np.int64))
     product = matrix_product(ID, a, of_a, b, of_b)
     word, single = INTEGER_TYPES["int32"], FLOAT_TYPES["float32"]
-    operands, named = (product.sums, product.overflows), ("sum", "overflows")
+    operands, named = (product.sums, product.overflows), ("sum",)
     return (Elementwise(ID, "Y", product.shape, word, single, EVEN, (word, word), operands, named=named),)
 
 

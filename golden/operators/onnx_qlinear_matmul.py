@@ -23,7 +23,7 @@ from tiebreak.golden.samples import onnx_qlinear_matmul as samples
 
 ID = "onnx.QLinearMatMul"
 INPUTS = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
-OPERANDS = ("sum", "a_scale", "b_scale", "y_scale", "y_zero_point", "overflows")
+OPERANDS = ("sum", "a_scale", "b_scale", "y_scale", "y_zero_point")  # whether a sum overflows is no input
 
 CLAUSES = (
     Clause(
