@@ -88,7 +88,7 @@ def pipeline(**steps: Any) -> Mistake:
 
 
 def lowest_word(kind: str) -> int:
-    """NaN as an x86 processor makes an int32 of it; in 8 bits it is clamped before, to the highest value."""
+    """NaN as an x86 processor makes an int32 of it; per tensor 8 bits are clamped before, to the highest value."""
     own = INTEGER_TYPES[kind]
     return own.lowest if own.bits == 32 else own.highest
 

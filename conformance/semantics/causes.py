@@ -725,7 +725,7 @@ SENTENCES = {
     "channels-along": "channels along {}",
     "level-in": "the level minus the zero point rounded to {} before it is multiplied",
     "zero-point-stays": "does not subtract the zero point again",
-    "nan-as-processor": "NaN becomes the highest value of 8 bits and the lowest of int32",
+    "nan-as-processor": "NaN becomes the lowest value of int32, and per tensor the highest of 8 bits",
     # What no arithmetic says
     "path-dependent": "path-dependent: {}",
     "unexplained": "unexplained",

@@ -80,12 +80,6 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
             unspecified=True,
             situation="a zero result",
         ),
-        Clause(
-            f"{prefix}-U5",
-            "What quant_min > quant_max gives, and a zero point outside quant_min … quant_max.",
-            silent,
-            unspecified=True,
-        ),
     )
 
 
@@ -93,7 +87,7 @@ def roles(prefix: str) -> dict[str, str]:
     names = {
         "quotient": "F1", "nearest": "R1", "add": "F2", "clamp": "C1", "subtract": "F3", "product": "F4",
         "type": "T1", "levels": "T2", "shape": "S1", "nan": "U1", "infinity": "U2", "zero-scale": "U3",
-        "zero-sign": "U4", "domain": "U5",
+        "zero-sign": "U4",
     }  # fmt: skip
     return {role: f"{prefix}-{clause}" for role, clause in names.items()}
 
