@@ -58,6 +58,13 @@ class SumSteps:
 
     def sums(self, node: Node, x: Array, w: Array, x_point: Array, w_point: Array) -> tuple[Array, Windows, Array]:
         """The sums with the windows that they are of, and each element's channel."""
+        convolved, windows, channel = self.windows(node, x, w, x_point, w_point)
+        return self.sum(convolved), windows, channel
+
+    def windows(
+        self, node: Node, x: Array, w: Array, x_point: Array, w_point: Array
+    ) -> tuple[Convolved, Windows, Array]:
+        """What is to be summed, the windows, and each element's channel."""
         found = self.geometry(node, geometry_of(node, x.shape, w.shape))
         codes = self.pixels(node, x.astype(np.int64)), self.weights(node, w.astype(np.int64))
         windows = gathered(found, *codes, int(x_point.reshape(-1)[0]))
@@ -68,7 +75,7 @@ class SumSteps:
             (x.dtype.name, w.dtype.name), np.array(windows.x), np.array(windows.w), windows.of_channels(own[0]),
             windows.of_channels(own[1]), np.array(inside.x) == 0, channel, int(np.prod(w.shape[2:])),
         )  # fmt: skip
-        return self.sum(self.meet(convolved)), windows, channel
+        return self.meet(convolved), windows, channel
 
 
 def nothing_to_mistake() -> ValueError:

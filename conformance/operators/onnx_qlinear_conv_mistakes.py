@@ -24,6 +24,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 Quotient = Callable[[Array, Array, Array, Array], Array]  # of the sum and the scales of x, w and y
+Whole = Callable[[str, Array, Array, Array], Array]  # y's type, a sum of real numbers, y's scale and zero point
 OF_SUM = ("geometry", "weights", "pixels", "points", "meet", "sum")
 
 
@@ -40,6 +41,7 @@ class ConvolutionSteps:
     """Steps in order, the right ones unless given. `scale_of` gives the channel whose scale an element takes."""
 
     sums: SumSteps = field(default_factory=SumSteps)
+    whole: Whole | None = None  # in place of the sum, the quotient and rounding; x, w and the bias are dequantized
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     scale_of: Callable[[Array, int], Array] | None = None
     scales: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = lambda x, w, y: (x, w, y)
@@ -50,6 +52,8 @@ class ConvolutionSteps:
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point = inputs[:8]
+        if self.whole:
+            return self.of_reals(node, *inputs)
         total, windows, channel = self.sums.sums(node, x, w, x_point, w_point)
         if len(inputs) > 8:
             total = self.bias(total, inputs[8].astype(np.int64)[channel])
@@ -57,6 +61,22 @@ class ConvolutionSteps:
         quotient = self.quotient(total, *scales)
         kind = node.output_type
         found = self.clamp(kind, self.add(kind, self.round(quotient).astype(np.float64), y_point.astype(np.float64)))
+        return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
+
+    def of_reals(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
+        """Each difference times its scale, and every sum, in float32."""
+        assert self.whole is not None
+        x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point = inputs[:8]
+        convolved, windows, channel = self.sums.windows(node, x, w, x_point, w_point)
+        of_x, of_w = (difference.astype(np.float32) for difference in convolved.differences)
+        scale = self.scale_for(w_scale, channel)
+        total = ((of_x * x_scale) * (of_w * scale)).sum(axis=0, dtype=np.float32)
+        if len(inputs) > 8:
+            total = total + inputs[8].astype(np.float32)[channel] * (x_scale * scale)
+        kind = node.output_type
+        found = self.clamp(kind, self.whole(kind, total, y_scale, y_point.astype(np.float32)))
+        if np.isnan(found).any():
+            raise ValueError("no integer")
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
 
     def scale_for(self, w_scale: Array, channel: Array) -> Array:
@@ -172,6 +192,52 @@ QUOTIENTS = (
     frequent("multiplier-of-31-bits-doubled", "scale", quotient=shifted_twice, round=lambda values: values),
 )  # fmt: skip
 
+# Real numbers
+
+
+def divides(kind: str, total: Array, scale: Array, point: Array) -> Array:
+    return np.asarray(np.rint(total / scale) + point.astype(np.float64))
+
+
+def adds_point_first(kind: str, total: Array, scale: Array, point: Array) -> Array:
+    return np.rint(total / scale + point).astype(np.float64)
+
+
+def fake_quantizes(by: Callable[[Array, Array, Array], Array]) -> Whole:
+    """The level between both ends of the range of real numbers that y has, in float32."""
+
+    def found(kind: str, total: Array, scale: Array, point: Array) -> Array:
+        low, high = (scale * (np.float32(end) - point) for end in ends(kind))
+        x = np.clip(total, np.minimum(low, high), np.maximum(low, high))
+        return np.asarray(np.rint(by(x, low, high)).astype(np.float64) + ends(kind)[0])
+
+    return found
+
+
+def level_by_scale_and_shift(x: Array, low: Array, high: Array) -> Array:
+    factor = np.float32(255) / (high - low)
+    return np.asarray(x * factor + -low * factor)
+
+
+def level_fused(x: Array, low: Array, high: Array) -> Array:
+    factor = np.float32(255) / (high - low)
+    return ws.fused(x, factor, -low * factor)
+
+
+def level_by_formula(x: Array, low: Array, high: Array) -> Array:
+    return np.asarray((x - low) / (high - low) * np.float32(255))
+
+
+WHOLE = (
+    step("convolves-dequantized:and divides", "scale", whole=divides),
+    step("convolves-dequantized:and adds the zero point before rounding", "scale", whole=adds_point_first),
+    step("convolves-dequantized:then a FakeQuantize with scale and shift computed first", "scale",
+         whole=fake_quantizes(level_by_scale_and_shift)),
+    step("convolves-dequantized:then a FakeQuantize with scale and shift fused", "scale",
+         whole=fake_quantizes(level_fused)),
+    step("convolves-dequantized:then a FakeQuantize by its formula", "scale", whole=fake_quantizes(level_by_formula)),
+)  # fmt: skip
+
 # Scales and biases
 
 
@@ -260,6 +326,6 @@ ENDS = (
     frequent("highest-of-signed", "saturate", clamp=highest_of_signed),
     frequent("narrow-range", "saturate", clamp=narrowed),
 )
-OWN: tuple[WrongStep, ...] = (*QUOTIENTS, *SCALES, *BIASES, *ROUNDING, *ENDS)
+OWN: tuple[WrongStep, ...] = (*QUOTIENTS, *WHOLE, *SCALES, *BIASES, *ROUNDING, *ENDS)
 MISTAKES = single_steps(pipeline, (*OWN, *STEPS))
 PAIRS = pairs_of_steps(pipeline, (*OWN, *STEPS))

@@ -706,6 +706,7 @@ SENTENCES = {
     "groups-in-turn": "channels belong to the groups in turn",
     "other-sign-of": "reads {} as the type of the other signedness",
     "zero-point-of": "each channel of w takes the zero point of {}",
+    "convolves-dequantized": "convolves dequantized operands, in float32, {}",
     "scale-of": "each channel of w takes the scale of {}",
     "sum-of-products-wraps-in": "the sum of products wraps around in {}",
     "sum-of-products-saturates-in": "the sum of products saturates in {}",
