@@ -1,4 +1,4 @@
-"""Golden vectors of tflite.Requantize: each ratio of two scales with all integers of 8 bits, or telling ones of more.
+"""Golden vectors of tflite.Requantize: each ratio of two scales with all integers of 8 bits, or telling ones.
 
 Scales are float32, so that a ratio of decimals is seldom what it looks like.
 """
@@ -100,10 +100,24 @@ def bounds(kind: IntegerType) -> tuple[int, int]:
     return (kind.lowest, kind.highest) if kind.bits < 32 else (-1000, 1000)
 
 
-def integers_of(kind: IntegerType) -> list[int]:
-    """All integers of 8 bits; of wider types the small ones, powers of two, others in between and the ends."""
-    if kind.bits == 8:
-        return list(range(kind.lowest, kind.highest + 1))
+def integers_of(kind: IntegerType, to: IntegerType, ratio: Ratio, zero_point: int) -> list[int]:
+    """All integers of 8 bits where both types are one; telling ones of 8 bits to another type, and of wider types."""
+    if kind.bits > 8:
+        return wide(kind)
+    every = list(range(kind.lowest, kind.highest + 1))
+    return every if kind is to else telling(every, ratio, zero_point)
+
+
+def telling(every: Sequence[int], ratio: Ratio, zero_point: int) -> list[int]:
+    """The ends, the zero point and its neighbours, ties (evenly a dozen of them), and every seventh integer."""
+    factor = ratio[1] / ratio[2]
+    ties = [value for value in every if ((value - zero_point) * factor).denominator == 2]
+    near = {value for value in every if abs(value - zero_point) <= 2}
+    return sorted({every[0], every[-1], *every[::7], *near, *ties[:: len(ties) // 12 + 1]})
+
+
+def wide(kind: IntegerType) -> list[int]:
+    """Small integers, powers of two and their neighbours, others in between and the ends."""
     powers = {sign * ((1 << n) + d) for n in range(5, kind.bits) for sign in (1, -1) for d in (-1, 0, 1)}
     spread = {kind.lowest + (kind.highest - kind.lowest) * n // 41 for n in range(42)}
     found = set(range(-24, 25)) | powers | spread
@@ -136,7 +150,7 @@ def sample(
 def at_ratio(
     kind: IntegerType, to: IntegerType, rounding: str, ratio: Ratio, zero_points: tuple[int, int], suffix: str
 ) -> Sample:
-    x = integers_of(kind)
+    x = integers_of(kind, to, ratio, zero_points[0])
     flags = flags_of(x, ratio, zero_points, to)
     roles = ("saturate",) if "Saturates" in flags else ()
     given = tensors(kind, to, bits(kind.name, x), ratio, zero_points)
@@ -174,7 +188,7 @@ def in_two_steps(value: Fraction, factor: Fraction) -> int:
 
 
 def far(kind: IntegerType, to: IntegerType, rounding: str, ratio: Ratio) -> Sample:
-    x = integers_of(kind)[:: 5 if kind.bits == 8 else 3]
+    x = list(range(kind.lowest, kind.highest + 1, 5)) if kind.bits == 8 else wide(kind)[::3]
     given = tensors(kind, to, bits(kind.name, [*x, 0, 1]), ratio, (0, 1))
     roles = {
         "nearest": ("saturate",),
@@ -215,10 +229,10 @@ def shapes(kind: IntegerType, to: IntegerType) -> Iterator[Sample]:
 
 def beside(kind: IntegerType) -> Iterator[Sample]:
     """The same through MUL, ADD and FULLY_CONNECTED."""
-    x = integers_of(kind)
     for through in THROUGH:
         for ratio in (one for one in RATIOS if one[0] in BESIDE_QUANTIZE):
             zero_points = middle(kind), middle(kind)
+            x = integers_of(kind, kind, ratio, zero_points[0])
             flags, roles = (
                 flags_of(x, ratio, zero_points, kind),
                 (*ALWAYS, "nearest", "ties", "through", "types-beside"),
