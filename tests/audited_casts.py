@@ -181,6 +181,10 @@ def cuts_whole(x: Array) -> Array:
     return (np.sign(x.astype(np.int64)) * (size // unit * unit)).astype(f32).astype(E4M3)
 
 
+def clipped_after(cast: Box, x: Array) -> Array:
+    return cast(np.clip(x, -448, 448))
+
+
 # What no combination describes.
 
 
@@ -348,6 +352,24 @@ KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
     "float8 of uint8": ("uint8", "float8_e5m2", partial(through, f16, E5M2), WHOLE),
     "float8 of int8 cut": ("int8", "float8_e4m3fn", cuts_whole, {**WHOLE, "round_mode": "ROUND_TOWARD_ZERO"}),
     "float16 of int4": ("int4", "float16", partial(as_ml_dtypes, f16), {**WHOLE, "round_mode": "none"}),
+    "float8 of int16 through bfloat16": (
+        "int16",
+        "float8_e5m2",
+        partial(through, ml_dtypes.bfloat16, E5M2),
+        {**WHOLE, "precision": "bfloat16"},
+    ),
+    "float8 of int16 cut": (
+        "int16",
+        "float8_e4m3fn",
+        partial(clipped_after, cuts_whole),
+        {"zero": "not-compared", "round_mode": "ROUND_TOWARD_ZERO"},
+    ),
+    "float8 of uint16": (
+        "uint16",
+        "float8_e5m2",
+        partial(through, f32, E5M2),
+        {**WHOLE, "saturation": "overflow"},
+    ),
     "float4 of int8": (  # 5 alone is rounded
         "int8",
         "float4_e2m1fn",

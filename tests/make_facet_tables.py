@@ -31,8 +31,9 @@ CASTS = {
         *(("float64", "float8_e4m3fn", {}), ("float32", "float8_e5m2", {}), ("float8_e4m3fn", "float32", {})),
         *(("float8_e8m0fnu", "float16", {}), ("float32", "float8_e4m3fnuz", {}), ("float32", "float4_e2m1fn", {})),
     ),
-    "a float 8, float 4 or wider float, from an integer of at most 8 bits": (
-        *(("uint8", "float8_e4m3fnuz", {}), ("int8", "float8_e5m2", {}), ("int8", "float4_e2m1fn", {})),
+    "a float 8, float 4 or wider float, from an integer of at most 16 bits": (
+        *(("uint8", "float8_e4m3fnuz", {}), ("int16", "float8_e4m3fn", {}), ("int8", "float4_e2m1fn", {})),
+        ("uint16", "float8_e5m2", {}),
         ("int4", "float16", {}),
     ),
     "`float8_e8m0fnu`": (("float64", "float8_e8m0fnu", {}), ("float32", "float8_e8m0fnu", {})),

@@ -208,9 +208,11 @@ def inference_of(node: Node, truth: Semantics) -> Inference:
     return inference
 
 
-@pytest.mark.parametrize(("source", "target"), [("int8", "int4"), ("int16", "float8_e5m2"), ("int8", "float8_e8m0fnu")])
+@pytest.mark.parametrize(
+    ("source", "target"), [("int8", "int4"), ("int32", "float8_e5m2"), ("int16", "float8_e8m0fnu")]
+)
 def test_casts_of_other_integers_are_not_audited(source: str, target: str) -> None:
-    with pytest.raises(InvalidInput, match=f"integers of at most 8 bits to a float with a sign, not of {source}"):
+    with pytest.raises(InvalidInput, match=f"integers of at most 16 bits to a float with a sign, not of {source}"):
         arithmetic_of(make_node("onnx.Cast", real=source, quantized=target))
 
 
@@ -242,6 +244,20 @@ def test_no_two_arithmetics_of_an_integer_of_8_bits_coincide(source: str, target
     every = arithmetic.candidates.all
     found = {codes.tobytes(): ids_of(one) for one, codes in zip(every, arithmetic.predict(probe, every), strict=True)}
     assert len(found) == len(every) > 5
+
+
+@pytest.mark.parametrize("source", ["int16", "uint16"])
+@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn"])
+def test_no_arithmetic_of_an_integer_of_16_bits_is_lost(source: str, target: str) -> None:
+    """One that is left out equals one that is kept, for every integer of which it predicts anything."""
+    arithmetic = arithmetic_of(node_of(source, target))
+    probe = Probe(np.arange(1 << 16, dtype=np.uint16).astype(source), ())
+    kept = np.stack(list(arithmetic.predict(probe, arithmetic.candidates.all)))
+    everything = set(product(*(facet.values for facet in arithmetic.facets)))
+    left_out = sorted(everything - {*arithmetic.candidates.all}, key=ids_of)
+    assert left_out and tuple(arithmetic.documented) in arithmetic.candidates.places
+    for one, made in zip(left_out, arithmetic.predict(probe, left_out), strict=True):
+        assert ((kept == made) | (kept == ANYTHING) | (made == ANYTHING)).all(axis=1).any(), ids_of(one)
 
 
 @pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn"])
@@ -330,6 +346,9 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
         {"saturate": 0, "round_mode": "nearest"},
         {"exponent": "of-field", "saturation": "nan-of-rounded", "zero": "least", "negative": "magnitude"},
     ),
+    ("onnxruntime", "int16", "float8_e4m3fn", {}, {"precision": "direct", "saturation": "saturate"}),
+    ("onnxruntime", "uint16", "float8_e4m3fn", {"saturate": 0}, {"saturation": "overflow-after-step"}),
+    ("openvino", "uint16", "float8_e5m2", {}, {"precision": "float16", "saturation": "overflow"}),
     ("tensorflow", "float64", "float8_e4m3fn", {"saturate": 0}, {"precision": "direct", "saturation": "overflow"}),
 ]
 

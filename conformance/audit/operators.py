@@ -17,7 +17,7 @@ from tiebreak.golden.operators import get_operator
 
 AUDITED: dict[str, AuditedSemantics] = {record.id: record.semantics for record in TESTED.values() if record.semantics}
 
-KNOWN_INTEGERS = ", and of integers of at most 8 bits to a float with a sign"
+KNOWN_INTEGERS = ", and of integers of at most 16 bits to a float with a sign"
 
 
 def arithmetic_of(node: Node) -> Arithmetic:

@@ -204,10 +204,9 @@ class CastArithmetic:
     def entered(self, x: Array, entry: Entry) -> Entered:
         reading, passage, subnormals = entry
         if isinstance(self.source, IntegerType):
-            numbers = x.astype(np.float64)
-            return Entered(numbers, np.isfinite(numbers), self.table.steps(numbers, passage))
-        numbers = reading.numbers(x, self.source)
-        numbers = passage.passed(subnormals.of(numbers, self.source))
+            numbers = passage.passed(x.astype(np.float64))
+        else:
+            numbers = passage.passed(subnormals.of(reading.numbers(x, self.source), self.source))
         known = np.isfinite(numbers)
         return Entered(numbers, known, self.table.steps(np.where(known, numbers, 0.0), passage))
 

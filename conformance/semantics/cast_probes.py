@@ -63,7 +63,8 @@ def aimed_inputs(source: str, target: str) -> Array:
     if kind.bits <= SMALL_BITS:
         low, high = code_range(kind)
         return finite(array_of(source, (high - low + 1,), np.arange(low, high + 1)))
-    assert isinstance(kind, FloatType)
+    if isinstance(kind, IntegerType):
+        return aimed_integers(kind, ELEMENT_TYPES[target])
     targets = [target_magnitudes(ELEMENT_TYPES[target]), np.array([2.0**kind.emin, 2.0 ** (kind.emin - 2)])]
     magnitudes = np.concatenate([*targets, magnitudes_beyond(ELEMENT_TYPES[target])])
     near = [magnitudes, *(beside(magnitudes, name) for name in WIDER)]
@@ -72,6 +73,14 @@ def aimed_inputs(source: str, target: str) -> Array:
         x = finite(np.concatenate(near).astype(dtype))
     x = np.unique(neighbours(finite(x), (-2, -1, 0, 1, 2)).view(f"uint{kind.bits}")).view(dtype)
     return np.concatenate([finite(x), -finite(x)])
+
+
+def aimed_integers(kind: IntegerType, target: ElementType) -> Array:
+    """Integers near the same numbers, and at the ends of their own type."""
+    magnitudes = np.concatenate([target_magnitudes(target), magnitudes_beyond(target), [kind.highest, -kind.lowest]])
+    near = np.rint(np.concatenate([magnitudes, *(beside(magnitudes, name) for name in WIDER)]))
+    x = np.add.outer([-2.0, -1.0, 0.0, 1.0, 2.0], np.concatenate([near, -near])).reshape(-1)
+    return np.unique(x[(x >= kind.lowest) & (x <= kind.highest)]).astype(kind.name)
 
 
 def beside(magnitudes: Array, name: str) -> Array:

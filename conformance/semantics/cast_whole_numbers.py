@@ -1,7 +1,7 @@
-"""A cast from an integer of at most 8 bits to a floating-point type with a sign: its facets and combinations.
+"""A cast from an integer of at most 16 bits to a floating-point type with a sign: its facets and combinations.
 
-Every type on the way holds these integers, none of them is subnormal, and they have one zero. So only the round mode
-and what is beyond the range are left to find.
+No integer is subnormal, and they have one zero. So only the types on the way, which hold integers of 8 bits, the round
+mode and what is beyond the range are left to find.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from functools import cache, lru_cache, partial
 
-from tiebreak.conformance.semantics.cast_grid import GridCombination
+import numpy as np
+
+from tiebreak.conformance.semantics.cast_grid import AWAY, BEYOND_INFINITY, SEES_FIRST_BITS, TO_ZERO, GridCombination
 from tiebreak.conformance.semantics.cast_grid_facets import (
     ENDS,
     NOTHING_BEYOND,
@@ -18,23 +20,32 @@ from tiebreak.conformance.semantics.cast_grid_facets import (
     OUTPUTS_KEPT,
     OVERFLOW,
     SATURATE,
+    GridEnds,
     grid_modes,
 )
-from tiebreak.conformance.semantics.cast_inputs import DIRECT, INPUTS_KEPT, OWN_READING, SMALL_BITS
+from tiebreak.conformance.semantics.cast_inputs import (
+    DIRECT,
+    INPUTS_KEPT,
+    OWN_READING,
+    SMALL_BITS,
+    Passage,
+    passages_of,
+)
 from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
 from tiebreak.conformance.semantics.round_modes import NEVER_NEGATIVE
 from tiebreak.conformance.semantics.type_grids import largest_of
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import FLOAT4, FLOAT8
 from tiebreak.golden.rounding import ROUND_MODES
 
+MOST_BITS = 16  # of an integer: float32 holds it
 SEEN_UNSIGNED = {mode.id for mode in NEVER_NEGATIVE}  # every other mode of the nine equals one of these
 
 
 def knows_cast(source: IntegerType, target: FloatType | IntegerType) -> bool:
     """Whether this table describes a cast."""
-    return source.bits <= SMALL_BITS and isinstance(target, FloatType) and target.specials != "e8m0"
+    return source.bits <= MOST_BITS and isinstance(target, FloatType) and target.specials != "e8m0"
 
 
 def silence_of_integers(node: Node) -> str:
@@ -52,19 +63,21 @@ def largest_magnitude(source: IntegerType) -> int:
 
 
 def is_held(source: IntegerType, target: FloatType) -> bool:
-    """Whether a floating-point type holds every integer of at most 8 bits of a type."""
+    """Whether a floating-point type holds every integer of a type."""
     most = largest_magnitude(source)
-    return most <= largest_of(target) and (target.bits > SMALL_BITS or most <= 1 << target.precision)
+    return most <= largest_of(target) and most <= 1 << target.precision
 
 
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def whole_facets(source: IntegerType, target: FloatType) -> tuple[Facet, ...]:
     """The facets of a cast between two types; a facet that can't matter there has one value."""
     goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""
+    key = "x-in-before-float4" if goal else "x-in"
+    wide = source.bits > SMALL_BITS
     ends = tuple(one for one in ENDS if one.fits(target))
     return (
         Facet("reading", (OWN_READING,)),
-        Facet("precision", (DIRECT,)),
+        Facet("precision", tuple(passages_of(FLOAT_TYPES["float32"], key, goal)) if wide else (DIRECT,)),
         Facet("input_subnormals", (INPUTS_KEPT,)),
         Facet("round_mode", (NOTHING_ROUNDED,) if is_held(source, target) else grid_modes(goal)),
         Facet("output_subnormals", (OUTPUTS_KEPT,)),
@@ -88,18 +101,42 @@ def whole_candidates(source: IntegerType, target: FloatType) -> Candidates:
 
 
 def is_valid(source: IntegerType, target: FloatType, semantics: Semantics) -> bool:
-    """Whether no simpler combination coincides with it. Only numbers without a sign have several ends (uint8)."""
+    """Whether no simpler combination coincides with it."""
     one = GridCombination._make(semantics)
-    mode, ends = one.round_mode.id, one.saturation
-    if not source.lowest and mode in ROUND_MODES and mode not in SEEN_UNSIGNED:
+    mode, ends, signed = one.round_mode.id, one.saturation, source.lowest < 0
+    if not signed and mode in ROUND_MODES and mode not in SEEN_UNSIGNED:
+        return False
+    to_zero, away = (TO_ZERO, AWAY) if signed else ("ROUND_DOWN", "ROUND_UP")
+    if one.precision is not DIRECT and coincides_beyond(ends, target, first_changed(one.precision)):
+        return False
+    if one.precision.keeps and mode in (*SEES_FIRST_BITS, to_zero) and not ends.largest_too:
         return False
     if ends is NOTHING_BEYOND or ends is SATURATE:
         return True
-    if mode == "ROUND_UP" and ends.largest_too:
-        return False  # what is beyond the largest value rounds beyond it
-    return mode != "ROUND_DOWN" or ends.largest_too or source.highest >= first_beyond(target)
+    if ends.largest_too:
+        return mode != away  # what is beyond the largest value rounds beyond it
+    most = largest_passed(source, one.precision)
+    if ends.id in BEYOND_INFINITY and target.specials == "ieee" and most <= first_beyond(target):
+        return ends.id != "wrap" and most == first_beyond(target) and mode != to_zero
+    return mode != to_zero or most >= first_beyond(target)
 
 
 def first_beyond(target: FloatType) -> float:
     """The number that would follow the largest value."""
     return largest_of(target) + 2.0 ** (math.frexp(largest_of(target))[1] - target.precision)
+
+
+def coincides_beyond(ends: GridEnds, target: FloatType, first: float) -> bool:
+    """Whether all numbers give the same from the first one on that changes on the way, which is 256 or more."""
+    return ends.id == "saturate-at-240" or (ends.id != "wrap" and first_beyond(target) <= first)
+
+
+def first_changed(passage: Passage) -> float:
+    """Smaller integers stay what they are in the types on the way."""
+    return 2.0 ** min([FLOAT_TYPES[name].precision for name in passage.through] or [passage.keeps])
+
+
+def largest_passed(source: IntegerType, passage: Passage) -> float:
+    """The largest magnitude after the types on the way; of what one of them can't hold nothing is predicted."""
+    (most,) = passage.passed(np.array([largest_magnitude(source)], np.float64))
+    return min([float(most), *(largest_of(FLOAT_TYPES[name]) for name in passage.through)])
