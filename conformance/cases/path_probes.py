@@ -75,6 +75,19 @@ def tested_axis(record: OperatorUnderTest) -> Axis:
 
 
 def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Iterator[Arrangement]:
+    """The arrangements of a level, each once; of whole blocks where the operator has no others."""
+    found = arrangements_of_any_length(record, probe, level)
+    axis = tested_axis(record)
+    yield from dict.fromkeys(filled_up(one, axis.measured) for one in found) if axis.whole_blocks else found
+
+
+def filled_up(arrangement: Arrangement, block: int) -> Arrangement:
+    """The arrangement with its last axis lengthened to whole blocks."""
+    *outer, last = arrangement.shape
+    return replace(arrangement, shape=(*outer, -(-last // block) * block))
+
+
+def arrangements_of_any_length(record: OperatorUnderTest, probe: PathProbe, level: str) -> Iterator[Arrangement]:
     """The arrangements of a level: quick has fewer lengths for the first probe and few arrangements for the others.
 
     Level brief has a single length at which every value stands everywhere.

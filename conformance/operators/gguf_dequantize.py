@@ -158,7 +158,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     path_probes=PATH_PROBES,
-    axis=Axis(measured=BLOCK, one_for_each_block=True),
+    axis=Axis(measured=BLOCK, whole_blocks=True, one_for_each_block=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("semantics are known of real inputs; its inputs are integers"),

@@ -143,7 +143,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=PAIRS,
     path_probes=PATH_PROBES,
-    axis=Axis(measured=BLOCK),
+    axis=Axis(measured=BLOCK, whole_blocks=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("the tables of facets are about one output whose operands are inputs; here they are measured"),

@@ -71,6 +71,7 @@ class Axis:
     each index of the attribute's axis, which is 0 in a node that has no other. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
+    With `whole_blocks` the last axis of a valid input has no part of such a block.
     With `laid_out` the inputs are matrices or images, not scalars, and path probes say how values stand in them.
     With `one_for_each_block` it does not measure them: parameters have a value for each such block.
     `channels` names a boolean attribute that gives the first `spread` parameters a value for each last index.
@@ -83,6 +84,7 @@ class Axis:
     always: bool = False
     ones: bool = False
     measured: int = 0
+    whole_blocks: bool = False
     laid_out: bool = False
     one_for_each_block: bool = False
     channels: str = ""
