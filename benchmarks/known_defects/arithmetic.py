@@ -14,12 +14,15 @@ from benchmarks.known_defects import (
     dequantize,
     dynamic,
     fake_quantize,
+    gguf,
+    qlinear_pairs,
     quantize,
     requantize,
     rescale,
     sums_of_products,
     tensorflow_fake,
     tensorflow_ranges,
+    torch_functions,
     uniform,
 )
 from benchmarks.known_defects.defects import How, how_of
@@ -32,6 +35,7 @@ Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects ever
 FAMILIES: tuple[Any, ...] = (
     *(quantize, dequantize, cast, dynamic, block_scales, requantize, rescale),
     *(fake_quantize, tensorflow_ranges, tensorflow_fake, uniform, sums_of_products),
+    *(qlinear_pairs, torch_functions, gguf),
 )
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()

@@ -27,6 +27,10 @@ TRS = "tosa.RESCALE"
 OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OMI, OQM = "onnx.MatMulInteger", "onnx.QLinearMatMul"
 OCI, OQC = "onnx.ConvInteger", "onnx.QLinearConv"
+MQA, MQM = "com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"
+GGQ, GGD = "gguf.Quantize", "gguf.Dequantize"
+TQT, TQC = "torch.quantize_per_tensor", "torch.quantize_per_channel"
+TFT, TFP = "torch.fake_quantize_per_tensor_affine", "torch.fake_quantize_per_channel_affine"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -235,6 +239,19 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (OCI, "int8>int32", "", "difference-wraps difference-saturates"),
     (OQC, "uint8>uint8", "", "reciprocal factor-of-scales ties-away truncates"),
     (OQC, "int8>int8", "", "clamps-narrow zp-ignored difference-wraps last-product-lost+ties-away"),
+    (MQA, "uint8>uint8", "", "truncates floors wraps zp-ignored"),
+    (MQA, "int8>int8", "", "clamps-narrow zp-negated input-zp-ignored"),
+    (MQM, "uint8>uint8", "", "truncates floors wraps zp-ignored"),
+    (MQM, "int8>int8", "", "clamps-narrow zp-negated input-zp-ignored"),
+    (GGQ, "float32>int8", "", "truncates floors ties-even flush-scale"),
+    (GGQ, "float32>uint4", "", "truncates ties-even wraps"),
+    (GGD, "int8>float32", "", "x-as-unsigned product-in-float16 flush-scale"),
+    (GGD, "uint4>float32", "", "nibbles-swapped multiplier-ignored"),
+    (TQT, "float32>uint8", "", "reciprocal truncates wraps zp-ignored"),
+    (TQT, "float32>int8", "", "clamps-narrow floors"),
+    (TQC, "float32>int8", "", "first-parameter next-channel reciprocal truncates"),
+    (TFT, "float32>float32", "", "ties-away truncates reciprocal clamps-narrow zp-ignored"),
+    (TFP, "float32>float32", "", "first-parameter next-channel ties-away reciprocal clamps-narrow"),
 )
 
 

@@ -1,0 +1,49 @@
+"""com.microsoft.QLinearAdd and QLinearMul: two tensors of bytes as numbers, their sum or product, and its bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.known_defects.defects import How
+from benchmarks.known_defects.numbers import FLOAT32, RULES, Array, Step, in_type
+from benchmarks.known_defects.quantize import divided, integers
+from benchmarks.known_defects.sums_of_products import difference, first_point
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.rounding import EVEN
+
+Outputs = tuple[Array, ...]
+SINGLE = in_type(FLOAT32)
+
+
+def added(node: Node, inputs: Outputs, how: How) -> Outputs:
+    x, y, (one, other, last) = operands(inputs, how)
+    return (result(node, SINGLE(SINGLE(x * one) + SINGLE(y * other)), last, inputs[7:], how),)
+
+
+def multiplied(node: Node, inputs: Outputs, how: How) -> Outputs:
+    x, y, (one, other, last) = operands(inputs, how)
+    return (result(node, SINGLE(SINGLE(x * y) * SINGLE(one * other)), last, inputs[7:], how),)
+
+
+def operands(inputs: Outputs, how: How) -> tuple[Array, Array, tuple[Array, ...]]:
+    """Both operands without their zero points, and the three scales, as float64."""
+    a, a_scale, a_point, b, b_scale, b_point, c_scale = inputs[:7]
+    x = difference(a, first_point(a_point, how), how).astype(np.float64)
+    y = difference(b, b_point.astype(np.int64), how).astype(np.float64)
+    return x, y, tuple(scale.astype(np.float64) for scale in (a_scale, b_scale, c_scale))
+
+
+def result(node: Node, number: Array, scale: Array, points: Outputs, how: How) -> Array:
+    quotients = divided(number, np.broadcast_to(scale, number.shape), FLOAT32, how.get("divide", ""))
+    point = points[0].astype(np.float64) if points else np.zeros(())
+    return point_first(node, quotients, np.broadcast_to(point, quotients.shape), SINGLE, how)
+
+
+def point_first(node: Node, quotients: Array, zeros: Array, s: Step, how: How) -> Array:
+    """The zero point goes to the working type and is added before the sum is rounded; its defects are done here."""
+    zeros = {"zp-ignored": 0 * zeros, "zp-negated": -zeros}.get(how.get("zero", ""), zeros)
+    rest = {step: defect for step, defect in how.items() if step != "zero"}
+    return integers(s(quotients + s(zeros)), 0 * zeros, node.outputs[0].dtype, RULES[EVEN], s, rest)
+
+
+ARITHMETIC = {"com.microsoft.QLinearAdd": added, "com.microsoft.QLinearMul": multiplied}
