@@ -44,14 +44,16 @@ def probe(label: str, x: str, w: str, parameters: tuple[int, int, int], values: 
     return PathProbe(label, node, parameters, values, scanned, constants_only, ImageLayout(KERNEL))
 
 
+# Weights and zero points of every kind, with which each parameter is a constant by itself.
+CONSTANTS = (("zero", (127, 0, 0)), ("middle", (1, 128, 0)), ("end", (-128, 255, -128)), ("odd", (-1, 77, 101)))
 PATH_PROBES = (
     probe("uint8-uint8", "uint8", "uint8", (255, 128, 127), (255, 0, 254, 1, 127, 129, 128), 4),
     probe("uint8-int8", "uint8", "int8", (-128, 3, 0), (255, 0, 254, 2, 128, 4, 3)),
     probe("int8-int8", "int8", "int8", (127, -128, -128), (127, -128, -127, 0, 1, -1, 5)),
     probe("int8-uint8", "int8", "uint8", (255, 127, 0), (127, -128, -127, 0, 1, -1, 5)),
     *(
-        probe(f"weight-{w}", "uint8", "int8", (w, 7, 1), (255, 0, 254, 2, 128, 4, 7), constants_only=True)
-        for w in (1, -1, 2, 127, -128)
+        probe(f"{name}-points", "uint8", "int8", parameters, (255, 0, 254, 2, 128, 4, 7), constants_only=True)
+        for name, parameters in CONSTANTS
     ),
 )
 FORBIDDEN = (

@@ -83,15 +83,24 @@ def probe(
 
 DECIMALS = (Fraction(2, 100), Fraction(3, 100), Fraction(4, 100))
 HALVES = (Fraction(1, 2), Fraction(1), Fraction(1))
+# Weights, and scales of every size, with which each parameter is a constant by itself.
+CONSTANTS = (
+    ("half", 1, HALVES),
+    ("decimal", -128, (Fraction(1, 50), Fraction(1, 20), Fraction(1, 5))),
+    ("power-of-two", -1, (Fraction(1, 4), Fraction(1, 8), Fraction(2))),
+    ("subnormal", 2, (Fraction(3, 1 << 149), Fraction(1, 2), Fraction(1, 1 << 146))),
+    ("large", 127, (Fraction(2) ** 125, Fraction(3, 1 << 9), Fraction(2) ** 123)),
+    ("negative", 1, (Fraction(-41, 64), Fraction(1, 32), Fraction(1, 2))),
+)
 PATH_PROBES = (
     probe("uint8-ratio", ("uint8", "uint8", "uint8"), DECIMALS, (27, 28, 100), 128, (128, 26, 227, 0, 255, 29, 27), 4),
     probe("uint8-int8-ties", ("uint8", "int8", "uint8"), HALVES, (128, 0, 101), 1, (127, 129, 255, 0, 131, 128, 130)),
     probe("int8-ties", ("int8", "int8", "int8"), HALVES, (-1, 0, 5), 3, (0, -2, 127, -128, 2, -1, 1)),
     probe("int8-ratio", ("int8", "int8", "int8"), DECIMALS, (27, 0, -100), 100, (28, 26, 127, -128, 29, 77, 27)),
     *(
-        probe(f"weight-{w}", ("uint8", "int8", "uint8"), HALVES, (128, 0, 101), w, (127, 129, 255, 0, 131, 128, 130),
-              constants_only=True)
-        for w in (1, -1, 2, 127, -128)
+        probe(f"{name}-scales", ("uint8", "int8", "uint8"), scales, (128, 0, 101), w,
+              (127, 129, 255, 0, 131, 128, 130), constants_only=True)
+        for name, w, scales in CONSTANTS
     ),
 )  # fmt: skip
 ONE_PIXEL_KERNEL = ((1, 1, 3), (), (), (1, 1, 1), (), (), (), ())
