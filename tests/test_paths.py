@@ -14,7 +14,7 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.cases.path_probes import LARGE, all_probes, arrangements, path_cases, probe_case
+from tiebreak.conformance.cases.path_probes import LARGE, Arrangement, all_probes, arrangements, path_cases, probe_case
 from tiebreak.conformance.cases.path_probes import tested_axis as axis_of  # pytest would collect its own name
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
@@ -38,6 +38,7 @@ from tiebreak.reports.summary import chapter_table, json_summary, path_table
 LINEAR = "onnx.QuantizeLinear"
 SCANNED = [(record, probe) for record, probe in all_probes() if probe.scanned]
 OTHERS = [(record, probe) for record, probe in all_probes() if not probe.scanned and not probe.constants_only]
+LAID_OUT = [(record, probe) for record, probe in all_probes() if probe.layout]
 BACKENDS = Path(__file__).parent / "sample_path_backends.py"
 TIE, MOVED = "1.6015625", "-4.8046875"  # 2.5 and -7.5 times 41/64
 
@@ -79,7 +80,7 @@ def test_cases_of_a_probe_are_not_too_many(level: str, scanned: int, others: int
 
 @pytest.mark.parametrize(("record", "probe"), SCANNED, ids=[record.id for record, _ in SCANNED])
 def test_at_full_the_scanned_values_stand_at_every_position(record: OperatorUnderTest, probe: PathProbe) -> None:
-    found = positions(probe_case(record, probe, each) for each in arrangements(record, probe, "full"))
+    found = positions(record, probe, "full")
     lengths = (32, 64, 96) if axis_of(record).whole_blocks else range(1, 71)
     wanted = {(length, i) for length in lengths for i in range(length)}
     whole = [code for code, places in found.items() if wanted <= places]
@@ -96,37 +97,68 @@ def test_no_part_of_a_block_where_a_document_allows_none(operator: str, level: s
 
 def test_at_quick_every_value_stands_at_every_position_of_some_lengths_and_in_every_tail() -> None:
     record, probe = all_probes()[0]
-    found = positions(probe_case(record, probe, each) for each in arrangements(record, probe, "quick"))
+    found = positions(record, probe, "quick")
     wanted = {(length, i) for length in (17, 70) for i in range(length)}
     assert len(found) == len(probe.values)
     assert all(wanted <= places for places in found.values())
     assert {length for places in found.values() for length, _ in places} >= set(range(1, 18))
 
 
-def positions(cases: Iterator[Case]) -> dict[int, set[tuple[int, int]]]:
-    """For each first operand the (length, position) at which it stands in 1-D arrays whose node is the plainest."""
+def positions(record: OperatorUnderTest, probe: PathProbe, level: str) -> dict[int, set[tuple[int, int]]]:
+    """For each first operand the (length, position) at which it stands in 1-D arrays whose node is the plainest.
+
+    A layout may give such an array further axes of one element.
+    """
     found: dict[int, set[tuple[int, int]]] = {}
-    for case in cases:
-        if case.inputs[0].ndim == 1 and not case.node.baked:
-            for i, code in enumerate(text_codes(case.inputs[0])):
+    for arrangement, case in arranged_cases(record, probe, level):
+        if len(arrangement.shape) == 1 and not case.node.baked:
+            operand = case.inputs[probe.into]
+            assert max(operand.shape) == operand.size == case.size
+            for i, code in enumerate(text_codes(operand)):
                 found.setdefault(code, set()).add((case.size, i))
     return found
 
 
+def arranged_cases(record: OperatorUnderTest, probe: PathProbe, level: str) -> Iterator[tuple[Arrangement, Case]]:
+    for arrangement in arrangements(record, probe, level):
+        yield arrangement, probe_case(record, probe, arrangement)
+
+
+def operand_shape(probe: PathProbe, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape in which the probe's values stand for an arrangement of this shape."""
+    return probe.layout.shapes(shape)[probe.into] if probe.layout else shape
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_every_arrangement_is_there(operator: str) -> None:
-    cases, axis = path_cases((operator,), "quick"), axis_of(TESTED[operator])
-    ranks = {case.inputs[0].ndim for case in cases}
+    axis, probes = axis_of(TESTED[operator]), [probe for record, probe in all_probes() if record.id == operator]
+    arranged = [(probe, *one) for probe in probes for one in arranged_cases(TESTED[operator], probe, "quick")]
+    cases = [case for _, _, case in arranged]
+    assert [case.id for case in cases] == [case.id for case in path_cases((operator,), "quick")]
+    ranks = {len(arrangement.shape) for _, arrangement, _ in arranged}
     assert ranks >= ({0, 1, 2, 4} if axis.takes_scalars else {1, 2, 4})
     assert max(case.size for case in cases) >= LARGE
     constants = {tuple(case.node.constants) for case in cases}
-    names = [tensor.name for tensor in cases[0].node.inputs[1:]]
+    names = [tensor.name for number, tensor in enumerate(cases[0].node.inputs) if number != probes[0].into]
     assert constants >= {(), tuple(names), *((name,) for name in names)}
     if axis.attribute or axis.broadcast:
         per_axis = [case for case in cases if case.inputs[1].size > 1 and not case.node.attributes.get("block_size")]
         assert len({case.inputs[0].shape.index(case.inputs[1].shape[0]) for case in per_axis}) > 1
-    for case in cases:
-        assert all(len(set(text_codes(parameter))) == 1 for parameter in case.inputs[1:])
+    for probe, arrangement, case in arranged:
+        assert case.inputs[probe.into].shape == operand_shape(probe, arrangement.shape)
+        parameters = [parameter for number, parameter in enumerate(case.inputs) if number != probe.into]
+        assert all(len(set(text_codes(parameter))) == 1 for parameter in parameters)
+
+
+@pytest.mark.parametrize(
+    ("record", "probe"), LAID_OUT, ids=[f"{record.id} {probe.label}" for record, probe in LAID_OUT]
+)
+def test_a_layout_keeps_the_axes_of_an_arrangement(record: OperatorUnderTest, probe: PathProbe) -> None:
+    """Besides, it may add axes of one element only."""
+    for arrangement, case in arranged_cases(record, probe, "quick"):
+        assert [size for size in case.inputs[probe.into].shape if size > 1] == [
+            size for size in arrangement.shape if size > 1
+        ]
 
 
 def test_the_values_tell_tie_rules_and_the_reciprocal() -> None:
@@ -269,7 +301,7 @@ def test_at_quick_a_few_separate_constants_from_granularity(record: OperatorUnde
     cases = [probe_case(record, probe, each) for each in arrangements(record, probe, "quick")]
     axis = axis_of(record)
     laid_out = (3, 96) if axis.whole_blocks else (3, 67)
-    shape = probe.layout.shapes(laid_out)[probe.into] if probe.layout else laid_out
+    shape = operand_shape(probe, laid_out)
     plain = [case for case in cases if case.inputs[probe.into].shape == shape and not case.node.baked]
     assert len(plain) == (2 if axis.attribute or axis.broadcast or axis.channels else 1)
     assert all(len(set(text_codes(case.inputs[probe.into]))) == len(set(probe.values)) for case in plain)
