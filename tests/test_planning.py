@@ -220,3 +220,10 @@ def test_two_processes_plan_at_once_and_a_warm_cache_needs_no_hypothesis(tmp_pat
     warm = in_python(PLANNING, tmp_path).communicate(timeout=120)[0].split()
     assert said[0][0] == said[1][0] == warm[0]
     assert warm[1] == "False"
+
+
+def test_an_input_type_that_no_file_is_named_after_is_found() -> None:
+    """Files of sums of products are named after their scales' type."""
+    found = plan(Selection(("onnx.QLinearMatMul",), input_type="uint8", output_type="int8", level=""))
+    assert len(found) > 50
+    assert {(case.node.input_type, case.node.output_type) for case in found} == {("uint8", "int8")}

@@ -32,6 +32,9 @@ from tiebreak.reports.records import parse_case
 REQUIRED: dict[str, dict[str, Any]] = {
     "ngraph.Quantize": {"round_mode": "ROUND_UP"},
     "openvino.FakeQuantize": {"levels": 16},
+    "tensorflow.UniformQuantize": {"quantization_min_val": -100, "quantization_max_val": 100},
+    "tensorflow.UniformDequantize": {"quantization_min_val": -100, "quantization_max_val": 100},
+    "torch.fake_quantize_per_channel_affine": {"quant_min": -8, "quant_max": 7, "axis": 1},
 }
 SPELLINGS: dict[str, tuple[Any, ...]] = {
     "axes": ([], ()),

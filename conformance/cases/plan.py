@@ -211,12 +211,18 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
             file_name(operator, input_type, output_type)
             for operator, input_type, output_type in all_files()
             if operator in operators
-            and selection.input_type in ("", input_type)
+            and may_have_input(selection, operator, input_type)
             and selection.output_type in ("", output_type.partition("-")[0])
             and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
         cases = [case for name in names for case in indexed_cases(VECTORS / name)]
     return [case for case in (*cases, *earlier) if case.node.operator in operators]
+
+
+def may_have_input(selection: Selection, operator: str, file_type: str) -> bool:
+    """Whether a file of an operator may have the input type: files are named after it, or after the scales' type."""
+    asked = selection.input_type
+    return asked in ("", file_type) or asked not in {one for of, one, _ in all_files() if of == operator}
 
 
 def may_hold(case_ids: Sequence[str], prefix: str) -> bool:
