@@ -11,7 +11,7 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Sample, integers, scalar
 from tiebreak.golden.samples.onnx_convolution import BYTES, LAYOUTS, every_code, mixed
 
-ALWAYS = ("difference", "sum", "types", "shape", "version")
+ALWAYS = ("difference", "sum", "types", "shape", "scalars", "version")
 LANES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65)
 DEEP = 300  # terms whose sum float32 doesn't hold
 Codes = tuple[Sequence[int], Sequence[int]]  # codes with their shape

@@ -24,7 +24,7 @@ class Window:
 
 
 def padded(name: str, x: tuple[int, ...], w: tuple[int, ...], **attributes: Any) -> Window:
-    return Window(f"pads-{name}", x, w, ("Padding",), ("padding",), attributes)
+    return Window(f"pads-{name}", x, w, ("Padding",), ("padding", "pads-alone"), attributes)
 
 
 def same(name: str, x: tuple[int, ...], w: tuple[int, ...], way: str, **attributes: Any) -> Window:

@@ -15,7 +15,7 @@ from tiebreak.golden.samples.onnx_convolution import BYTES, LAYOUTS, Window, eve
 
 F32 = FLOAT_TYPES["float32"]
 Scales = tuple[Fraction, Sequence[Fraction], Fraction]  # of x, of w (one, or one for each channel), of y
-ALWAYS = ("difference", "sum", "scale", "zero-point", "even", "types", "shape", "version")
+ALWAYS = ("difference", "sum", "scale", "zero-point", "even", "types", "shape", "scalars", "version")
 HALF = Fraction(1, 2)
 # Scales as models have them, whose ratio is nearly one of small numbers: 3/200, 1/2, 1/400, 7/10, 1/30, 1/6.
 RATIOS = (

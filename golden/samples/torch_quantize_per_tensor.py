@@ -72,7 +72,9 @@ def at(
 ) -> Sample:
     tensors = (bits(REAL, codes), scalar(REAL, scale), scalar(kind.name, zero_point))
     every = (*flags, "ZeroPointParity", "RangeEdge", "Saturates", "ClampOrder")
-    return Sample(name, node(kind), tensors, every, (*BASIC, "zero-point-type", "clamp", "ties"), independent=True)
+    return Sample(
+        name, node(kind), tensors, every, (*BASIC, "per-tensor", "zero-point-type", "clamp", "ties"), independent=True
+    )
 
 
 def node(kind: IntegerType) -> dict[str, str]:
