@@ -58,6 +58,7 @@ def test_xla_refuses_in_its_own_words_what_it_lacks(backend: IsolatedBackend) ->
 def test_they_run_only_where_they_are_named() -> None:
     assert not set(ON_REQUEST) & set(usual())
     assert {library_of(name) for name in ON_REQUEST} == {
+        "ggml",
         "jax",
         "litert",
         "onnxruntime",

@@ -84,15 +84,19 @@ def specials(quantized: str) -> Iterator[Sample]:
 
 
 def rounded_once(quantized: str) -> Iterator[Sample]:
-    """Products that float64 rounds onto a midpoint of float32."""
+    """Products that float64 rounds onto a midpoint of float32. A zero point makes differences of 8 bits as wide."""
     kind = INTEGER_TYPES[quantized]
-    found = found_products.products(SINGLE, kind.bits, 9) if kind.bits > 8 else []
-    if found:
-        unit = found_products.scale_unit(SINGLE, kind.bits)
-        x = bits(quantized, [difference + kind.lowest for difference, _ in found])
-        own = parameters([significand * unit for _, significand in found], [kind.lowest] * len(found), 0)
-        node = {"quantized": quantized, "attributes": range_of(*ends_of(quantized)) | {"quantization_axis": 0}}
-        yield Sample("rounded-once", node, (x, *own), ("RoundedTwice", "PerAxis"), (*ALWAYS, "projection"))
+    width = 32 if kind.bits == 32 else 31
+    found = found_products.products(SINGLE, width, 9)
+    unit = found_products.scale_unit(SINGLE, width)
+    if kind.bits == 32:
+        pairs = [(difference + kind.lowest, kind.lowest) for difference, _ in found]
+    else:
+        pairs = [(n, n - difference) for n, (difference, _) in enumerate(found)]
+    x = bits(quantized, [value for value, _ in pairs])
+    own = parameters([significand * unit for _, significand in found], [point for _, point in pairs], 0)
+    node = {"quantized": quantized, "attributes": range_of(*ends_of(quantized)) | {"quantization_axis": 0}}
+    yield Sample("rounded-once", node, (x, *own), ("RoundedTwice", "PerAxis"), (*ALWAYS, "projection"))
 
 
 def of_shape(quantized: str, shape: tuple[int, ...], axis: int) -> Sample:

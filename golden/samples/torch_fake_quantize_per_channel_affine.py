@@ -24,6 +24,7 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
     for kind in FLOATS:
         yield from fractional(kind)
     yield odd()
+    yield rounded_once()
 
 
 def every_scale(low: int, high: int, zero_point: int) -> Sample:
@@ -97,3 +98,12 @@ def odd() -> Sample:
     tensors = (x, reals(REAL, scales), integers("int32", [3] * len(scales)))
     roles = ("nan", "infinity", "zero-scale", "zero-sign")
     return Sample("odd", per_tensor.node(0, 255, axis=0), tensors, flags, roles)
+
+
+def rounded_once() -> Sample:
+    """A scale and a zero point for each channel: what the bound leaves of them float64 rounds onto a midpoint."""
+    pairs = per_tensor.wide_products()
+    scales, points = [scale for _, scale in pairs], [per_tensor.MOST - difference for difference, _ in pairs]
+    tensors = (reals(REAL, [Fraction(2) ** 40] * len(pairs)), reals(REAL, scales), integers("int32", points))
+    flags, roles = ("RoundedTwice", "Saturates", "PerAxis"), ("clamp", "subtract", "product", "channels")
+    return Sample("rounded-once", per_tensor.node(0, per_tensor.MOST, axis=0), tensors, flags, roles)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, neighbour
+from tiebreak.golden.samples.beside_midpoints import one_each
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar
+from tiebreak.golden.samples.rounded_twice import DOUBLE
 from tiebreak.golden.samples.torch_quantize_per_tensor import SCALES, SHAPES, flags_of, in_float32, scattered
 
 REAL = "float32"
 SINGLE = FLOAT_TYPES[REAL]
 HALF = Fraction(1, 2)
+MOST = (1 << 31) - 1
 # Domains: quant_min, quant_max and zero points of each.
 DOMAINS: tuple[tuple[int, int, tuple[int, ...]], ...] = (
     (0, 255, (0, 101, 128, 255)),
@@ -52,6 +56,7 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
     yield from extremes()
     yield from odd()
     yield from documented()
+    yield from rounded_once()
     yield from shapes()
 
 
@@ -112,6 +117,22 @@ def documented() -> Iterator[Sample]:
     x = reals(REAL, [Fraction(text) for text in ("0.0552", "0.9730", "0.3973", "-1.0780")])
     tensors = (x, scalar(REAL, in_float32("0.1")), scalar("int32", 0))
     yield Sample("documented-example", node(0, 255), tensors, ("ScaleNotPowerOfTwo",), ("quotient", "product"))
+
+
+def rounded_once() -> Iterator[Sample]:
+    for high, scale in wide_products():
+        tensors = (reals(REAL, [Fraction(2) ** 40]), scalar(REAL, scale), scalar("int32", 0))
+        flags = ("RoundedTwice", "Saturates")
+        yield Sample(f"rounded-once-{high}", node(0, high), tensors, flags, ("clamp", "product"))
+
+
+def wide_products() -> list[tuple[int, Fraction]]:
+    """Differences of 31 bits, each with a scale: float64 rounds their product onto a midpoint of float32.
+
+    Only a bound gives such a difference: an input is a float32, too far from a midpoint for that level to be its own.
+    """
+    found = one_each(range(MOST, 0, -2), SINGLE, DOUBLE, bits=SINGLE.precision)
+    return [(difference, Fraction(significand, 1 << 31)) for difference, significand in islice(found, 6)]
 
 
 def shapes() -> Iterator[Sample]:
