@@ -140,7 +140,7 @@ WRONG = [
 
 
 def stepwise(node: Any, x: Array, scale: Array, zero: Array) -> tuple[Array, ...]:
-    """Whole arrays: quotients in float32, levels and products in float64."""
+    """Whole arrays: quotients in float32, levels in float64, products of up to 55 bits in one step."""
     axis = node.attributes.get("axis")
     if axis is not None:
         scale, zero = (a.reshape([-1 if n == axis else 1 for n in range(x.ndim)]) for a in (scale, zero))
@@ -148,7 +148,7 @@ def stepwise(node: Any, x: Array, scale: Array, zero: Array) -> tuple[Array, ...
         point = zero.astype(np.float64)
         level = np.rint(x / scale).astype(np.float64) + point
         level = np.clip(level, node.attributes["quant_min"], node.attributes["quant_max"])
-        return (((level - point) * scale.astype(np.float64)).astype(np.float32),)
+        return (((level - point).astype(np.longdouble) * scale.astype(np.longdouble)).astype(np.float32),)
 
 
 RIGHT = [
