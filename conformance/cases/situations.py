@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators import TESTED, microsoft_qlinear
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation, holds_for_limits
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
@@ -44,6 +44,8 @@ SITUATIONS: dict[str, Situation] = {
     "a type of 2 or 4 bits": lambda s: bool({s.case.node.input_type, s.case.node.output_type} & SMALL_INTEGERS),
     "another opset than 21": lambda s: s.case.node.opset != 21,
     "a NaN or infinite operand": lambda s: any((~np.isfinite(a)).any() for a in s.floats()),
+    "a scale that is no number to divide by": microsoft_qlinear.odd_scale,
+    "float32 steps that overflow": microsoft_qlinear.overflows,
     "a range above zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low > 0) & (low < high)),
     "a range below zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low < high) & (high < 0)),
     "a range around zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low <= 0) & (high >= 0)),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
+from tiebreak.conformance.operators.case_with_states import CaseWithStates
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.layouts import BroadcastLayout
 from tiebreak.conformance.operators.model import CaseConstraints, DrawCase
@@ -169,9 +169,3 @@ def overflows(shown: CaseWithStates) -> bool:
     (problem,) = problems_of(shown.case)
     working = kernel.solve(problem, working=True)[1]
     return bool(np.any((working == UNDEFINED) & (shown.states != UNDEFINED)))
-
-
-SITUATIONS: dict[str, Situation] = {
-    "a scale that is no number to divide by": odd_scale,
-    "float32 steps that overflow": overflows,
-}

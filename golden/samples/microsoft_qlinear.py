@@ -180,6 +180,7 @@ def open_scales(design: Design, own: IntegerType) -> Iterator[Sample]:
         yield sample(design, own, f"open-{name}", scales, moved(own), a, b, (flag,), ("scale",))
     for number, scales in enumerate(design.overflowing):
         a, b = filled(own, (9,), 37), filled(own, (9,), 91)
+        a = bits(own.name, [moved(own)[0], *a.codes[1:]], (9,))  # zero times what overflows is NaN
         yield sample(design, own, f"overflow-{number}", scales, moved(own), a, b, ("Overflow",), ("overflow",))
 
 
