@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from tiebreak.conformance.operators import TESTED, microsoft_qlinear
+from tiebreak.conformance.operators import TESTED, microsoft_qlinear, onnx_convolution_drawn
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation, holds_for_limits
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
@@ -25,6 +25,7 @@ def inputs_named(shown: CaseWithStates, ending: str) -> list[Array]:
 SMALL_INTEGERS = {"int2", "uint2", "int4", "uint4"}
 # Situations that the clauses of several operators name; an operator's record has those that only it names.
 SITUATIONS: dict[str, Situation] = {
+    **onnx_convolution_drawn.SITUATIONS,
     "a NaN operand": lambda s: any(np.isnan(a).any() for a in s.floats()),
     "an infinite operand": lambda s: any(np.isinf(a).any() for a in s.floats()),
     "a zero scale": lambda s: any((a == 0).any() for a in inputs_named(s, "scale")),

@@ -149,7 +149,7 @@ def part_of_a_block(shown: CaseWithStates) -> bool:
 
 SITUATIONS: dict[str, Situation] = {
     "a uint4 input": lambda shown: shown.case.node.input_type == "uint4",
-    "a part of 32 elements": part_of_a_block,
+    "a part of 32 integers": part_of_a_block,
 }
 
 TESTED = OperatorUnderTest(

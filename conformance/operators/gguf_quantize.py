@@ -127,7 +127,7 @@ def without_reciprocal(shown: CaseWithStates) -> bool:
 
 
 SITUATIONS: dict[str, Situation] = {
-    "an int8 output": lambda shown: shown.case.node.output_type == "int8",
+    "an output of int8": lambda shown: shown.case.node.output_type == "int8",
     "a uint4 output": lambda shown: shown.case.node.output_type == "uint4",
     "a zero step": lambda shown: bool(np.any(steps(shown) == 0)),
     "a step without a reciprocal": without_reciprocal,

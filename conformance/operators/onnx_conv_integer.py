@@ -9,7 +9,6 @@ from tiebreak.conformance.operators.layouts import ImageLayout
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_conv_integer_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.onnx_convolution_drawn import (
-    SITUATIONS,
     bytes_of,
     convolution,
     forbidden_shapes,
@@ -72,6 +71,6 @@ TESTED = OperatorUnderTest(
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
-    situations=SITUATIONS | {"a zero point for each channel": several("w_zero_point")},
+    situations={"a zero point for each channel": several("w_zero_point")},
     semantics=Absent("nothing is rounded: there is one sum, and the mistakes name what else a backend may do"),
 )

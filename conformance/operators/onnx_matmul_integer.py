@@ -86,8 +86,8 @@ SITUATIONS: dict[str, Situation] = {
     "a scalar zero point of A or B": lambda shown: any(array.ndim == 0 for array in points(shown)),
     "zero points of rows": lambda shown: any(array.size > 1 for array in points(shown)[:1]),
     "zero points of columns": lambda shown: any(array.size > 1 for array in points(shown)[1:]),
-    "a batch of matrices": lambda shown: max(array.ndim for array in shown.case.inputs[:2]) > 2,
-    "a vector for a matrix": lambda shown: min(array.ndim for array in shown.case.inputs[:2]) == 1,
+    "a batch of integer matrices": lambda shown: max(array.ndim for array in shown.case.inputs[:2]) > 2,
+    "a vector for an integer matrix": lambda shown: min(array.ndim for array in shown.case.inputs[:2]) == 1,
 }
 
 TESTED = OperatorUnderTest(

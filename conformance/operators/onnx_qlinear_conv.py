@@ -12,7 +12,6 @@ from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.layouts import ImageLayout
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_convolution_drawn import (
-    SITUATIONS,
     bytes_of,
     convolution,
     forbidden_shapes,
@@ -138,8 +137,8 @@ def sum_beyond(shown: CaseWithStates) -> bool:
 OWN: dict[str, Situation] = {
     "a bias": lambda shown: len(shown.case.inputs) == len(INPUTS),
     "a scale for each channel": several("w_scale"),
-    "a y_scale of zero": lambda shown: not shown.case.inputs[6].all(),
-    "a sum beyond 32 bits": sum_beyond,
+    "a zero y_scale": lambda shown: not shown.case.inputs[6].all(),
+    "a convolution's sum beyond 32 bits": sum_beyond,
 }
 TESTED = OperatorUnderTest(
     id=ID,
@@ -150,7 +149,7 @@ TESTED = OperatorUnderTest(
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
-    situations=SITUATIONS | OWN,
+    situations=OWN,
     semantics=Absent(
         "the tables of facets are about one real input divided by one scale; here three scales meet a sum"
     ),

@@ -53,7 +53,7 @@ CLAUSES = (
         "What a part of a block at the end of a row gives: there is to be none.",
         f"{Q8_0}, {Q4_0}: assert",
         unspecified=True,
-        situation="a part of 32 elements",
+        situation="a part of 32 integers",
     ),
     Clause(
         "GGD-U3",

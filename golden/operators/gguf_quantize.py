@@ -32,7 +32,7 @@ CLAUSES = (
         "GGQ-F1",
         "In Q8_0 a block's scale d is its greatest magnitude divided by 127, in float32.",
         f"{Q8_0}: d",
-        situation="an int8 output",
+        situation="an output of int8",
     ),
     Clause(
         "GGQ-F2",
@@ -53,7 +53,7 @@ CLAUSES = (
         "GGQ-R1",
         "In Q8_0 the product is rounded to nearest, ties away from zero.",
         f"{Q8_0}: roundf",
-        situation="an int8 output",
+        situation="an output of int8",
     ),
     Clause(
         "GGQ-R2",

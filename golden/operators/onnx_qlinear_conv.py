@@ -70,10 +70,10 @@ CLAUSES = (
     Clause("OQC-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a NaN or infinite operand"),
     Clause("OQC-U2", "What a y_scale of 0 gives.", f"{DOCUMENT}: silent", unspecified=True,
-           situation="a y_scale of zero"),
+           situation="a zero y_scale"),
     Clause("OQC-U3", "What a sum gives that with B is beyond 32 bits.",
            f"{MATMUL}: accumulation may overflow if and only if in 32 bits; the schema itself is silent",
-           unspecified=True, situation="a sum beyond 32 bits"),
+           unspecified=True, situation="a convolution's sum beyond 32 bits"),
 )  # fmt: skip
 
 
