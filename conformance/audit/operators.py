@@ -25,8 +25,9 @@ def arithmetic_of(node: Node) -> Arithmetic:
     if node.operator not in AUDITED:
         raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
-    if isinstance(first, IntegerType) and not (node.operator == "onnx.Cast" and knows_cast(first, result)):
-        also = KNOWN_INTEGERS if node.operator == "onnx.Cast" else ""
+    casts = get_operator(node.operator).family == "cast"
+    if isinstance(first, IntegerType) and not (casts and knows_cast(first, result)):
+        also = KNOWN_INTEGERS if casts else ""
         raise InvalidInput(f"{node.operator}: semantics are known of real inputs{also}, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
