@@ -30,7 +30,8 @@ def fake_quantize(node: Node, inputs: Outputs, how: How) -> Outputs:
     least, greatest = (node.value(f"quant_{end}") for end in ("min", "max"))
     least += how.get("clamp") == "clamps-narrow"
     levels = np.clip(rounded(quotients, RULES[EVEN], SINGLE, how) + zeros, least, greatest)
-    return (((levels - zeros) * scales).astype(np.float32),)
+    products = (levels - zeros).astype(np.longdouble) * scales.astype(np.longdouble)  # of up to 55 bits
+    return (products.astype(np.float32),)
 
 
 def parameters(node: Node, inputs: Outputs, how: How) -> tuple[Array, Array]:
