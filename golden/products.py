@@ -52,7 +52,7 @@ def product_shape(operator: str, a: tuple[int, ...], b: tuple[int, ...]) -> tupl
     """The shape of numpy.matmul's result. InvalidInput where it has none."""
     if not a or not b:
         raise InvalidInput(f"{operator}: a scalar is no matrix: shapes {list(a)} and {list(b)}")
-    rows, columns = (a[:-1], a[-1]), (b[-2] if len(b) > 1 else b[0], b[-1:] if len(b) > 1 else ())
+    rows, columns = (a[:-1], a[-1]), (b[-2:][0], b[-1:] if len(b) > 1 else ())
     if rows[1] != columns[0]:
         raise InvalidInput(f"{operator}: {rows[1]} columns of {list(a)} beside {columns[0]} rows of {list(b)}")
     try:
