@@ -7,8 +7,8 @@ from typing import Any
 
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_integer
-from tiebreak.golden.operators.torch_quantize_per_tensor import check_shapes
-from tiebreak.golden.problem import Array, Elementwise, along, flat, kind_of
+from tiebreak.golden.operators.torch_quantize_per_tensor import operands_along
+from tiebreak.golden.problem import Array, Elementwise, kind_of
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import torch_fake_quantize_per_tensor_affine as samples
 
@@ -105,13 +105,11 @@ def problems_over(
     """
 
     def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-        x, *parameters = inputs
-        axes = axes_of(node, x.shape)
-        check_shapes(node, parameters, tuple(x.shape[axis] for axis in axes))
-        operands = (flat(x, x.shape), *(flat(along(array, axes, x.shape), x.shape) for array in parameters))
+        shape = inputs[0].shape
+        operands = operands_along(axes_of(node, shape), node, inputs)
         constants = {name: node.attributes[name] for name in ("quant_min", "quant_max")}
         kinds, real = tuple(map(kind_of, inputs)), node.real
-        return (Elementwise(node.operator, "output", x.shape, real, real, EVEN, kinds, operands, constants),)
+        return (Elementwise(node.operator, "output", shape, real, real, EVEN, kinds, operands, constants),)
 
     return problems
 

@@ -108,15 +108,18 @@ def problems_over(
     """
 
     def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-        x, *parameters = inputs
-        axes = axes_of(node, x.shape)
-        check_shapes(node, parameters, tuple(x.shape[axis] for axis in axes))
-        operands = tuple(flat(along(array, axes, x.shape), x.shape) for array in parameters)
-        kinds = tuple(map(kind_of, inputs))
-        operands = (flat(x, x.shape), *operands)
-        return (Elementwise(node.operator, "output", x.shape, node.quantized, node.real, EVEN, kinds, operands),)
+        operands, kinds = operands_along(axes_of(node, inputs[0].shape), node, inputs), tuple(map(kind_of, inputs))
+        shape = inputs[0].shape
+        return (Elementwise(node.operator, "output", shape, node.quantized, node.real, EVEN, kinds, operands),)
 
     return problems
+
+
+def operands_along(axes: tuple[int, ...], node: Node, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The operands of each element, flat: parameters vary along the axes. InvalidInput for those of another shape."""
+    x, *parameters = inputs
+    check_shapes(node, parameters, tuple(x.shape[axis] for axis in axes))
+    return flat(x, x.shape), *(flat(along(array, axes, x.shape), x.shape) for array in parameters)
 
 
 def check_shapes(node: Node, parameters: list[Array], wanted: tuple[int, ...]) -> None:

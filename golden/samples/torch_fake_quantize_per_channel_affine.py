@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from tiebreak.golden.samples import torch_fake_quantize_per_tensor_affine as per_tensor
-from tiebreak.golden.samples.model import Sample, Tensor, bits, integers, reals
-from tiebreak.golden.samples.torch_quantize_per_channel import SHAPES
+from tiebreak.golden.samples.model import Sample, bits, integers, reals
+from tiebreak.golden.samples.torch_quantize_per_channel import ODD_FLAGS, SHAPES, odd_channels
 from tiebreak.golden.samples.torch_quantize_per_tensor import SCALES, in_float32, scattered
 
 REAL = per_tensor.REAL
@@ -74,30 +74,8 @@ def special(kind: str) -> Sample:
 
 def odd() -> Sample:
     """A channel of each odd scale, and odd inputs."""
-    scales: list[Fraction | float | int] = [
-        1.0,
-        math.nan,
-        math.inf,
-        0.0,
-        -1.0,
-        Fraction(3, 1 << 149),
-        Fraction(2) ** 127,
-    ]
-    values: list[Fraction | float | int] = [
-        math.nan,
-        math.inf,
-        -math.inf,
-        1.0,
-        -2.0,
-        -0.0,
-        Fraction(2) ** 126,
-        Fraction(-5, 1 << 149),
-    ]
-    x: Tensor = reals(REAL, values * len(scales), (len(scales), len(values)))
-    flags = ("NaN", "Infinity", "ZeroScale", "NegativeScale", "Subnormal", "HugeScale", "PerAxis")
-    tensors = (x, reals(REAL, scales), integers("int32", [3] * len(scales)))
     roles = ("nan", "infinity", "zero-scale", "zero-sign")
-    return Sample("odd", per_tensor.node(0, 255, axis=0), tensors, flags, roles)
+    return Sample("odd", per_tensor.node(0, 255, axis=0), odd_channels("int32"), ODD_FLAGS, roles)
 
 
 def rounded_once() -> Sample:

@@ -12,7 +12,7 @@ from tiebreak.golden.elements import FLOAT_TYPES, neighbour
 from tiebreak.golden.samples.beside_midpoints import one_each
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar
 from tiebreak.golden.samples.rounded_twice import DOUBLE
-from tiebreak.golden.samples.torch_quantize_per_tensor import SCALES, SHAPES, flags_of, in_float32, scattered
+from tiebreak.golden.samples.torch_quantize_per_tensor import EXTREMES, SCALES, SHAPES, flags_of, in_float32, scattered
 
 REAL = "float32"
 SINGLE = FLOAT_TYPES[REAL]
@@ -83,15 +83,7 @@ def far() -> Iterator[Sample]:
 
 def extremes() -> Iterator[Sample]:
     """Subnormal, least normal, huge and negative scales."""
-    smallest = Fraction(1, 1 << 149)
-    for name, scale, flag in (
-        ("subnormal", 3 * smallest, "Subnormal"),
-        ("least-normal", Fraction(1, 1 << 126), "Subnormal"),
-        ("large", Fraction(2) ** 126, "HugeScale"),
-        ("largest-power", Fraction(2) ** 127, "HugeScale"),
-        ("negative", -in_float32("0.640625"), "NegativeScale"),
-        ("negative-one", Fraction(-1), "NegativeScale"),
-    ):
+    for name, scale, flag in EXTREMES:
         values = [Fraction(n, 8) * scale for n in (0, 8, -8, 11, -11, 4, -4, 12, 15, -15)]
         tensors = (reals(REAL, values), scalar(REAL, scale), scalar("int32", 3))
         yield Sample(f"scale-{name}", node(0, 255), tensors, (flag,), ("quotient", "product"))

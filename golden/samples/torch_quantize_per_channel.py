@@ -8,13 +8,14 @@ from fractions import Fraction
 
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.samples import torch_quantize_per_tensor as per_tensor
-from tiebreak.golden.samples.model import Sample, bits, integers, reals
+from tiebreak.golden.samples.model import Sample, Tensor, bits, integers, reals
 
 REAL = per_tensor.REAL
 SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (
     ((3,), 0), ((1,), 0), ((2, 3), 0), ((2, 3), 1), ((3, 3), 0), ((3, 3), 1), ((2, 3, 4), 0), ((2, 3, 4), 1),
     ((2, 3, 4), 2), ((2, 3, 2, 3), 1), ((2, 3, 2, 3), 3), ((3, 67), 0), ((67, 3), 1), ((0, 3), 0), ((2, 0, 3), 2),
 )  # fmt: skip
+ODD_FLAGS = ("NaN", "Infinity", "ZeroScale", "NegativeScale", "Subnormal", "HugeScale", "PerAxis")
 BASIC = (*per_tensor.BASIC, "axis", "channels")
 
 
@@ -57,6 +58,11 @@ def per_shape(kind: IntegerType) -> Iterator[Sample]:
 
 def odd(kind: IntegerType) -> Iterator[Sample]:
     """A channel of each odd scale, and odd inputs."""
+    yield Sample("odd", node(kind, 0), odd_channels(kind.name), ODD_FLAGS, ("nan", "infinity", "zero-scale"))
+
+
+def odd_channels(zero_points: str) -> tuple[Tensor, ...]:
+    """Inputs of each odd kind in channels of each odd scale, with zero points of a type."""
     scales: list[Fraction | float | int] = [
         1.0,
         math.nan,
@@ -77,9 +83,7 @@ def odd(kind: IntegerType) -> Iterator[Sample]:
         Fraction(-5, 1 << 149),
     ]
     x = reals(REAL, values * len(scales), (len(scales), len(values)))
-    flags = ("NaN", "Infinity", "ZeroScale", "NegativeScale", "Subnormal", "HugeScale", "PerAxis")
-    tensors = (x, reals(REAL, scales), integers(kind.name, [3] * len(scales)))
-    yield Sample("odd", node(kind, 0), tensors, flags, ("nan", "infinity", "zero-scale"))
+    return x, reals(REAL, scales), integers(zero_points, [3] * len(scales))
 
 
 def documented(kind: IntegerType) -> Sample:

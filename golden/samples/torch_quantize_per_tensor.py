@@ -94,17 +94,19 @@ def far(kind: IntegerType) -> Iterator[Sample]:
             yield Sample(f"wide-{zero_point}", node(kind), tensors, ("WideSum",), ("zero-point",), independent=True)
 
 
+EXTREMES = (
+    ("subnormal", Fraction(3, 1 << 149), "Subnormal"),
+    ("least-normal", Fraction(1, 1 << 126), "Subnormal"),
+    ("large", Fraction(2) ** 126, "HugeScale"),
+    ("largest-power", Fraction(2) ** 127, "HugeScale"),
+    ("negative", -in_float32("0.640625"), "NegativeScale"),
+    ("negative-one", Fraction(-1), "NegativeScale"),
+)
+
+
 def extremes(kind: IntegerType) -> Iterator[Sample]:
     """Subnormal, least normal, huge and negative scales."""
-    smallest = Fraction(1, 1 << 149)
-    for name, scale, flag in (
-        ("subnormal", 3 * smallest, "Subnormal"),
-        ("least-normal", Fraction(1, 1 << 126), "Subnormal"),
-        ("large", Fraction(2) ** 126, "HugeScale"),
-        ("largest-power", Fraction(2) ** 127, "HugeScale"),
-        ("negative", -in_float32("0.640625"), "NegativeScale"),
-        ("negative-one", Fraction(-1), "NegativeScale"),
-    ):
+    for name, scale, flag in EXTREMES:
         values = [Fraction(n, 8) * scale for n in (0, 8, -8, 11, -11, 5, -5, 13, 15, -15)]
         tensors = (reals(REAL, values), scalar(REAL, scale), scalar(kind.name, zero_points(kind)[0]))
         yield Sample(f"scale-{name}", node(kind), tensors, (flag,), ("quotient",), independent=True)
