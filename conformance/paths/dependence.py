@@ -7,7 +7,6 @@ looks like path dependence. The only tolerance: any NaN equals any other NaN.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -180,18 +179,13 @@ def place_text(elements: SameOperands, number: int) -> str:
 
 def layout_text(part: Part) -> str:
     """The shape and the layout of an array in words; the same for arrays that differ in their values only."""
-    shape, constants = shown_shape(part), part.constants
+    shape, constants = part.case.shape, part.constants
     text = str(shape[0]) if len(shape) == 1 else str(list(shape)) if shape else "a scalar"
     how = granularity(part)
     text += f", per axis {parameter_axis(part)}" if how == "per axis" else ", in blocks" if how == "in blocks" else ""
     if part.unasked and set(constants) == set(part.parameters):
         return text  # every plain node of this backend has constants
     return text + (f", {' and '.join(constants)} constant" if constants else "")
-
-
-def shown_shape(part: Part) -> tuple[int, ...]:
-    """The first input's shape, or the output's if that is larger: of a product with one row or column of values."""
-    return max(part.case.shape, part.problem.shape, key=math.prod)
 
 
 def parameter_axis(part: Part) -> int:
@@ -214,7 +208,7 @@ def runs_of(index: Array) -> list[tuple[int, int]]:
 
 def positions_text(runs: Sequence[tuple[int, int]], part: Part) -> str:
     """The positions in words; only "for" if the output has another shape than the input that is named."""
-    shape = shown_shape(part)
+    shape = part.case.shape
     if not shape or part.problem.shape != shape:
         return "for" if shape else "in"
     if runs == [(0, part.size - 1)] and part.size > 1:

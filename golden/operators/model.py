@@ -128,8 +128,8 @@ class Operator:
     `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
     fit. Its annotation, tuple[Elementwise, ...] for most, tells the tests where its truths are.
     `operand_types` are the types that each operand may have whose type is neither the real nor the quantized one.
-    `shape_of` gives the shape of the first output: that of the first input, unless inputs broadcast. InvalidInput where
-    they do not fit.
+    `shape_of` gives the shape of the first output: mostly that of the first input. InvalidInput for inputs that do not
+    fit.
     `saturates` says whether the document defines results beyond the output type's range.
     `chain`, of an operator with outputs that follow from others, gives their problems for a node, its inputs and the
     outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.

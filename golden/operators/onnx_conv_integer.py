@@ -20,6 +20,7 @@ from tiebreak.golden.operators.onnx_convolution import (
     check_of_channels,
     check_scalar,
     names_of_terms,
+    output_shape,
     windows_of,
 )
 from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
@@ -123,6 +124,7 @@ OPERATOR = Operator(
     quantized_types=("int32",),
     signature=signature,
     problems=problems,
+    shape_of=lambda node, inputs: output_shape(node, inputs[0].shape, inputs[1].shape),
     modes_of=lambda attributes: (),
     steps=("every step is exact: products have 18 bits, sums 32",),
     optional_inputs=2,

@@ -12,7 +12,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES
 from tiebreak.golden.operators.model import Clause, Operator, Types
 from tiebreak.golden.problem import Array, Elementwise
-from tiebreak.golden.products import matrix_product
+from tiebreak.golden.products import matrix_product, product_shape
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_matmul_integer as samples
 
@@ -98,6 +98,7 @@ OPERATOR = Operator(
     operand_types=(BYTES,),
     signature=signature,
     problems=problems,
+    shape_of=lambda node, inputs: product_shape(ID, inputs[0].shape, inputs[1].shape),
     modes_of=lambda attributes: (),
     steps=("the sum of integers is exact: nothing is rounded",),
     optional_inputs=2,

@@ -24,6 +24,7 @@ from tiebreak.golden.operators.onnx_convolution import (
     check_of_channels,
     check_scalar,
     names_of_terms,
+    output_shape,
     windows_of,
 )
 from tiebreak.golden.operators.onnx_qlinear_conv_contested import CONTESTED, DOCUMENT, MATMUL, PADDED, QUANTIZE
@@ -142,6 +143,7 @@ OPERATOR = Operator(
     quantized_types=BYTES,
     signature=signature,
     problems=problems,
+    shape_of=lambda node, inputs: output_shape(node, inputs[0].shape, inputs[3].shape),
     modes_of=lambda attributes: (EVEN,),
     mode_clause=lambda mode: "OQC-R1",
     steps=(

@@ -17,7 +17,7 @@ from tiebreak.golden.onnx_types import BYTES, REALS
 from tiebreak.golden.operators.model import Clause, Operator, Types
 from tiebreak.golden.operators.onnx_qlinear_matmul_contested import CONTESTED, DOCUMENT, LATER
 from tiebreak.golden.problem import Array, Elementwise, bits_of
-from tiebreak.golden.products import MatrixProduct, matrix_product, of_columns, of_rows
+from tiebreak.golden.products import MatrixProduct, matrix_product, of_columns, of_rows, product_shape
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_qlinear_matmul as samples
 
@@ -152,6 +152,7 @@ OPERATOR = Operator(
     operand_types=(BYTES[::-1], BYTES),
     signature=signature,
     problems=problems,
+    shape_of=lambda node, inputs: product_shape(ID, inputs[0].shape, inputs[3].shape),
     modes_of=lambda attributes: (EVEN,),
     mode_clause=lambda mode: "OQM-R1",
     steps=(
