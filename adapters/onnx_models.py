@@ -39,7 +39,6 @@ CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
 MATMUL_INTEGER = "MatMulInteger"
 # Products of two of their inputs: no output has the first input's shape.
 MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B")}
-PRODUCTS = tuple(MATRICES)
 LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
     "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
@@ -54,7 +53,7 @@ CONVOLUTION_CLAIMS = {
     onnx_qlinear_conv.ID: "ONNX operator schema QLinearConv-10",
     onnx_conv_integer.ID: "ONNX operator schema ConvInteger-10",
 }
-CONVOLUTIONS = {"QLinearConv": 3, "ConvInteger": 1}  # with the number of the input w
+CONVOLUTIONS = ("QLinearConv", "ConvInteger")
 PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
 SUMMED = MATRICES | dict.fromkeys(CONVOLUTIONS, ("x", "w"))  # the inputs whose products are summed up
 OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
-from tiebreak.conformance.operators.drawn_tensors import repeat
+from tiebreak.conformance.operators.drawn_blocks import block_shapes, in_blocks
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.gguf_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
@@ -31,25 +31,15 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     shape = draw(shapes(wanted.rank))
     count = math.prod(shape[:-1]) * -(-shape[-1] // BLOCK)
     few = [draw(block(to, specials=wanted.specials)) for _ in range(min(count, 3))]
-    return {"real": "float32", "quantized": to}, (bits("float32", laid_out(few, shape) if count else [], shape),)
+    return {"real": "float32", "quantized": to}, (
+        bits("float32", in_blocks(few, shape, BLOCK) if count else [], shape),
+    )
 
 
 def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
     """Shapes of a rank from 1 on, or of any: mostly of whole blocks."""
     last = st.one_of(st.just(BLOCK), st.sampled_from((64, 96)), st.sampled_from((64, 0, 32, 33)))
-    ranks = st.integers(1, 3) if not rank else st.just(rank)
-    outer = ranks.flatmap(lambda n: st.lists(st.integers(0, 2), min_size=n - 1, max_size=n - 1))
-    return st.tuples(outer, last).map(lambda found: (*found[0], found[1]))
-
-
-def laid_out(blocks: list[list[int]], shape: tuple[int, ...]) -> list[int]:
-    """The blocks in turn along the last axis, their numbers repeated; the last of a row may be cut off."""
-    codes: list[int] = []
-    for row in range(math.prod(shape[:-1])):
-        per_row = -(-shape[-1] // BLOCK)
-        whole = [code for n in range(per_row) for code in repeat(blocks[(row + n) % len(blocks)], BLOCK)]
-        codes += whole[: shape[-1]]
-    return codes
+    return block_shapes(rank, last)
 
 
 def block(to: str, *, specials: bool) -> st.SearchStrategy[list[int]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+Place = Literal["column", "row", "inner"]
+
 
 class ProbeLayout(Protocol):
     """Where a probe's values go. `into` is the number of the input that has them."""
@@ -25,7 +27,7 @@ class ProductLayout:
     has one element. Along the "inner" axis they are a row of the first, beside a column of the second.
     """
 
-    kind: Literal["column", "row", "inner"]
+    kind: Place
     first: int
     second: int
 

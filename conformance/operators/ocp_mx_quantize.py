@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
-from tiebreak.conformance.operators.drawn_tensors import repeat
+from tiebreak.conformance.operators.drawn_blocks import block_shapes, in_blocks
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.ocp_mx_quantize_mistakes import MISTAKES, PAIRS
@@ -42,7 +42,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     shape = draw(shapes(wanted.rank))
     rows = math.prod(shape[:-1]) * -(-shape[-1] // BLOCK)
     few = [draw(block(FLOAT_TYPES[real], to, specials=wanted.specials)) for _ in range(min(rows, 3))]
-    codes = laid_out(few, shape) if rows else []
+    codes = in_blocks(few, shape, BLOCK) if rows else []
     given = {"to": to} | ({} if mode == MODES[0] else {"scaling_mode": mode})
     return {"real": real, "quantized": to, "attributes": given}, (bits(real, codes, shape),)
 
@@ -50,19 +50,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
 def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
     """Shapes of a rank from 1 on, or of any: mostly of whole blocks."""
     last = st.one_of(st.just(BLOCK), st.sampled_from((64, 96)), st.integers(0, 70))
-    ranks = st.integers(1, 3) if not rank else st.just(rank)
-    outer = ranks.flatmap(lambda n: st.lists(st.integers(0, 2), min_size=n - 1, max_size=n - 1))
-    return st.tuples(outer, last).map(lambda found: (*found[0], found[1]))
-
-
-def laid_out(blocks: list[list[int]], shape: tuple[int, ...]) -> list[int]:
-    """The blocks in turn along the last axis, their numbers repeated; the last of a row may be cut off."""
-    codes: list[int] = []
-    for row in range(math.prod(shape[:-1])):
-        per_row = -(-shape[-1] // BLOCK)
-        whole = [code for n in range(per_row) for code in repeat(blocks[(row + n) % len(blocks)], BLOCK)]
-        codes += whole[: shape[-1]]
-    return codes
+    return block_shapes(rank, last)
 
 
 def block(kind: FloatType, to: str, *, specials: bool) -> st.SearchStrategy[list[int]]:

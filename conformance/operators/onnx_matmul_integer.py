@@ -8,7 +8,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.layouts import ProductLayout
+from tiebreak.conformance.operators.layouts import Place, ProductLayout
 from tiebreak.conformance.operators.matrix_products import drawn_matrices
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_matmul_integer_mistakes import MISTAKES, PAIRS
@@ -29,11 +29,11 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
 
 
 def probe(
-    label: str, kind: str, kinds: tuple[str, str], points: tuple[int, int], other: int, values: tuple[int, ...],
+    label: str, kind: Place, kinds: tuple[str, str], points: tuple[int, int], other: int, values: tuple[int, ...],
     scanned: int = 0, constants_only: bool = False,
 ) -> PathProbe:  # fmt: skip
     """`other` is the value of each element of the other matrix."""
-    layout = ProductLayout(kind, 0, 1)  # type: ignore[arg-type]
+    layout = ProductLayout(kind, 0, 1)
     node = {"real": kinds[0], "quantized": "int32", "operands": kinds[1:]}
     return PathProbe(f"{label}-{kind}", node, (other, *points), values, scanned, constants_only, layout)
 

@@ -12,7 +12,7 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.layouts import ProductLayout
+from tiebreak.conformance.operators.layouts import Place, ProductLayout
 from tiebreak.conformance.operators.matrix_products import drawn_matrices
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_qlinear_matmul_mistakes import MISTAKES, PAIRS
@@ -112,11 +112,11 @@ def last_scale(
 
 
 def probe(
-    label: str, kind: str, types: tuple[str, str, str], own: tuple[int, int], scale: Sequence[Value],
+    label: str, kind: Place, types: tuple[str, str, str], own: tuple[int, int], scale: Sequence[Value],
     other: int, point: int, values: tuple[int, ...], scanned: int = 0, constants_only: bool = False,
 ) -> PathProbe:  # fmt: skip
     """`own` are the zero points of a and b; `other` is the value of each element of the other matrix."""
-    layout = ProductLayout(kind, 0, 3)  # type: ignore[arg-type]
+    layout = ProductLayout(kind, 0, 3)
     parameters: list[Value] = [scale[0], own[0], scale[1], own[1], scale[2], point]
     parameters.insert(3 - 1 if layout.into == 0 else 0, other)
     node = {"real": "float32", "quantized": types[2], "operands": types[:2]}

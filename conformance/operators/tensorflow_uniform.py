@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, Misplace, in_place
 from tiebreak.conformance.operators.drawn_tensors import repeat
+from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour
 from tiebreak.golden.problem import Array, along
@@ -98,3 +100,24 @@ def no_range(shown_type: str) -> Callable[[int, int], bool]:
     """Whether two ends are no range of a type."""
     kind = INTEGER_TYPES[shown_type]
     return lambda least, greatest: not kind.lowest <= least <= greatest <= kind.highest
+
+
+def forbidden_calls(prefix: str, valid: Mapping[str, Any]) -> tuple[ForbiddenCall, ...]:
+    """Parameters that do not fit the axis. `valid` has a valid node's types and its attributes but for the axis."""
+
+    def call(
+        clause: str, what: str, scales: tuple[int, ...], points: tuple[int, ...] | None = None, **axis: int
+    ) -> ForbiddenCall:
+        shapes = (M22, scales, scales if points is None else points)
+        return ForbiddenCall(f"{prefix}-{clause}", what, shapes, valid, axis, values={2: 0.0})
+
+    return (
+        call("A1", "3 scales for an axis of size 2", V3, quantization_axis=0),
+        call("A1", "one scale of rank 1 for an axis of size 2", (1,), quantization_axis=0),
+        call("A1", "a scalar scale with an axis", S, quantization_axis=0),
+        call("A1", "2 scales and 3 zero points", V2, V3, quantization_axis=0),
+        call("A2", "2 scales without an axis", V2),
+        call("A2", "a scale of rank 1 without an axis", (1,)),
+        call("A3", "axis 2 of an input with two axes", V2, quantization_axis=2),
+        call("A3", "axis -2", V2, quantization_axis=-2),
+    )

@@ -11,7 +11,6 @@ import numpy as np
 from tiebreak.conformance.judging.misplaced import Misplace
 from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
-from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
@@ -20,6 +19,7 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     PLACES,
     axis_of,
     drawn_parameters,
+    forbidden_calls,
     range_values,
     scale_codes,
     taken,
@@ -122,23 +122,6 @@ PATH_PROBES = (
 )
 
 
-def forbidden(clause: str, what: str, parameter: tuple[int, ...], points: tuple[int, ...] | None = None,
-              **attributes: Any) -> ForbiddenCall:  # fmt: skip
-    shapes = (M22, parameter, parameter if points is None else points)
-    return ForbiddenCall(clause, what, shapes, INT8, attributes, values={2: 0.0})
-
-
-FORBIDDEN = (
-    forbidden("TUD-A1", "3 scales for an axis of size 2", V3, quantization_axis=0),
-    forbidden("TUD-A1", "one scale of rank 1 for an axis of size 2", (1,), quantization_axis=0),
-    forbidden("TUD-A1", "a scalar scale with an axis", S, quantization_axis=0),
-    forbidden("TUD-A1", "2 scales and 3 zero points", V2, V3, quantization_axis=0),
-    forbidden("TUD-A2", "2 scales without an axis", V2),
-    forbidden("TUD-A2", "a scale of rank 1 without an axis", (1,)),
-    forbidden("TUD-A3", "axis 2 of an input with two axes", V2, quantization_axis=2),
-    forbidden("TUD-A3", "axis -2", V2, quantization_axis=-2),
-)
-
 TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("it does not quantize"),
@@ -157,7 +140,7 @@ TESTED = OperatorUnderTest(
     ),
     path_probes=PATH_PROBES,
     axis=Axis("quantization_axis"),
-    forbidden_calls=FORBIDDEN,
+    forbidden_calls=forbidden_calls("TUD", INT8),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=Absent("semantics are known of real inputs; its inputs are integers"),
 )

@@ -10,7 +10,6 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
-from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
@@ -18,6 +17,7 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     SINGLE,
     axis_of,
     drawn_parameters,
+    forbidden_calls,
     no_range,
     range_values,
     scale_codes,
@@ -78,24 +78,6 @@ PATH_PROBES = (
 )
 
 
-def forbidden(clause: str, what: str, parameter: tuple[int, ...], points: tuple[int, ...] | None = None,
-              **attributes: Any) -> ForbiddenCall:  # fmt: skip
-    shapes = (M22, parameter, parameter if points is None else points)
-    return ForbiddenCall(clause, what, shapes, INT8, attributes, values={2: 0.0})
-
-
-FORBIDDEN = (
-    forbidden("TUQ-A1", "3 scales for an axis of size 2", V3, quantization_axis=0),
-    forbidden("TUQ-A1", "one scale of rank 1 for an axis of size 2", (1,), quantization_axis=0),
-    forbidden("TUQ-A1", "a scalar scale with an axis", S, quantization_axis=0),
-    forbidden("TUQ-A1", "2 scales and 3 zero points", V2, V3, quantization_axis=0),
-    forbidden("TUQ-A2", "2 scales without an axis", V2),
-    forbidden("TUQ-A2", "a scale of rank 1 without an axis", (1,)),
-    forbidden("TUQ-A3", "axis 2 of an input with two axes", V2, quantization_axis=2),
-    forbidden("TUQ-A3", "axis -2", V2, quantization_axis=-2),
-)
-
-
 def scales_of(shown: CaseWithStates) -> Any:
     return shown.case.inputs[1].astype(np.float64)
 
@@ -133,7 +115,7 @@ TESTED = OperatorUnderTest(
     pairs=PAIRS,
     path_probes=PATH_PROBES,
     axis=Axis("quantization_axis"),
-    forbidden_calls=FORBIDDEN,
+    forbidden_calls=forbidden_calls("TUQ", INT8),
     situations=SITUATIONS,
     semantics=Absent("the table of quotients has no reciprocal as the right one, and no range narrower than a type"),
 )
