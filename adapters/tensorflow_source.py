@@ -12,6 +12,7 @@ from tiebreak.adapters.tensorflow_ngraph import ROUND_MODES, ranges_that_are_con
 from tiebreak.adapters.tensorflow_quantize import named_dtype
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operator_names import short_name
 from tiebreak.golden.operators import onnx_cast
 
 ONEDNN = "TF_ENABLE_ONEDNN_OPTS"
@@ -53,7 +54,7 @@ def environment_lines() -> str:
 def fake_quant_lines(node: Node, graph: bool) -> list[str]:
     """Lines for an operator with one real output."""
     named = {tensor.name: tensor.name for tensor in node.inputs} | attribute_sources(node)
-    operation = node.operator.partition(".")[2]
+    operation = short_name(node.operator)
     if operation == VARS and is_args(node):
         named |= {name: f"float({name})" for name in node.constants}
         return [call_source(ARGS, named, ("inputs",) if graph else ()), "outputs = (result.numpy(),)"]

@@ -15,6 +15,7 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.verdicts import FOREIGN
 from tiebreak.reports.comparison import MEANINGS, repro_line
 from tiebreak.reports.first_screen import document_of, does
@@ -92,7 +93,7 @@ def comparison_page(found: Mapping[str, Any]) -> str:
         groups={status: cut(some, "cards" if status in CHANGES else "others") for status, some in groups.items()},
         counts={status: len(some) for status, some in groups.items()},
         names=operators,
-        sources=list(Counter(one.rpartition(".")[0] for one in operators).items()),
+        sources=list(Counter(map(source_of, operators)).items()),
         repro=repro_line,
         **{name: cut(rows, name) for name, rows in shown.items()},
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN
@@ -220,7 +221,7 @@ def listed(words: Iterable[str]) -> str:
 
 
 def document_of(operator: str) -> str:
-    source = operator.rpartition(".")[0]
+    source = source_of(operator)
     return DOCUMENTS.get(source, source)
 
 

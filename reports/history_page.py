@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tiebreak.golden.operator_names import source_of
 from tiebreak.reports.comparison_page import page_environment
 from tiebreak.reports.libraries import folded_name
 from tiebreak.reports.page import BoundedRows, page_fits
@@ -59,7 +60,7 @@ def page_of(found: Mapping[str, Any], most_runs: int) -> str:
         signs=SIGNS,
         most=MOST,
         names=operators,
-        sources=list(Counter(one.rpartition(".")[0] for one in operators).items()),
+        sources=list(Counter(map(source_of, operators)).items()),
         grid=BoundedRows(list(grid_rows(libraries.rows, operators))).cut(MOST["grid"]),
         moved=moved(libraries.rows)[: MOST["moved"]],
         runs=sorted({(str(row["created"]), str(row["run"])) for row in found["rows"]}, reverse=True),

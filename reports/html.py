@@ -16,6 +16,7 @@ from jinja2 import Environment, UndefinedError
 from markupsafe import Markup
 
 from tiebreak.golden.errors import DamagedFile
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FOREIGN, VERDICTS
@@ -173,7 +174,7 @@ def first_screen(run: Run, chapters: Sequence[Chapter], names: Names, news: News
         "grid": grid,
     }
     bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
-    sources = Counter(one.rpartition(".")[0] for one in operators)
+    sources = Counter(map(source_of, operators))
     return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}
 
 

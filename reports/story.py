@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from tiebreak.golden.messages import gist
+from tiebreak.golden.operator_names import short_name
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OWN
@@ -254,5 +255,5 @@ def finding_text(finding: Finding) -> str:
 
 def operator_names(operators: Sequence[str]) -> str:
     """Operators by their short names; by their ids where two sources have the same."""
-    short = [name.rpartition(".")[2] or name for name in operators]
+    short = [short_name(name) for name in operators]
     return ", ".join(short if len(set(short)) == len(short) and set(operators) <= set(OPERATORS) else operators)

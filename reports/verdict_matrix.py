@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from tiebreak.golden.operator_names import short_name, source_of
 from tiebreak.golden.verdicts import FAILED, HAZARD
 from tiebreak.reports.console import terminal_label
 from tiebreak.reports.libraries import equal_configurations, folded_name
@@ -68,7 +69,7 @@ def plain_cell(found: Counts) -> str:
 
 def initials(operator: str) -> str:
     """FakeQuantWithMinMaxVars as FQV, QuantizeV2 as QV2, RESCALE as RSCL."""
-    name = operator.rpartition(".")[2]
+    name = short_name(operator)
     if name.isupper():
         return re.sub("[AEIOU]", "", name)
     words = re.findall(r"[A-Z][a-z]*[0-9]*|[a-z]+", name)
@@ -83,7 +84,7 @@ def cell_width(width: int, label: int, columns: int) -> int:
 
 def column_names(operators: Sequence[str], width: int, label: int) -> tuple[dict[str, str], int]:
     """A heading for each operator, its own name or its initials, and how wide the columns are."""
-    names = {operator: operator.rpartition(".")[2] or operator for operator in operators}
+    names = {operator: short_name(operator) for operator in operators}
     if label + sum(max(len(name), WIDEST) + 1 for name in names.values()) < width:
         return names, max(map(len, names.values()), default=WIDEST)
     return {operator: initials(operator) for operator in operators}, cell_width(width, label, len(operators))
@@ -96,7 +97,7 @@ def matrix_table(rows: Rows, cells: Cells, operators: Sequence[str], width: int)
     room = max(10, width - len(names) * (wide + 1) - 1)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=room)
     for operator, name in names.items():
-        source = operator.rpartition(".")[0][:wide]
+        source = source_of(operator)[:wide]
         table.add_column(f"{source}\n{name}", justify="right", overflow="fold", max_width=wide)
     for text, backend in rows.items():
         table.add_row(terminal_label(text, 200), *(cell(cells.get((backend, one), {}), wide) for one in names))
@@ -118,7 +119,7 @@ def widest(rows: Rows) -> int:
 def names_explained(operators: Sequence[str], width: int, rows: Rows) -> str:
     """The legend of the initials, if columns have such."""
     names, _ = column_names(operators, width, widest(rows))
-    short = {name: operator.rpartition(".")[2] for operator, name in names.items()}
+    short = {name: short_name(operator) for operator, name in names.items()}
     return ", ".join(f"{name} {full}" for name, full in short.items() if name != full)
 
 

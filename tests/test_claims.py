@@ -13,6 +13,7 @@ from tiebreak.adapters.claims import Claims, claims_of, parsed_claims
 from tiebreak.adapters.registry import load_backend, registered
 from tiebreak.cli import main
 from tiebreak.golden.errors import InvalidInput, NoDevice
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.reports.records import read_run
 
@@ -87,8 +88,8 @@ def test_built_in_backends_say_of_each_operator_which_it_is(name: str) -> None:
     except (ImportError, NoDevice):
         pytest.skip(f"{name} is not installed, or its device is not here")
     assert claims.operators and claims.operators <= set(OPERATORS)
-    sources = {operator.rpartition(".")[0] for operator in claims.documents}
-    assert not sources & {operator.rpartition(".")[0] for operator in claims.maps}
+    sources = set(map(source_of, claims.documents))
+    assert not sources & set(map(source_of, claims.maps))
     assert all(text.strip() for text in (*claims.documents.values(), *claims.maps.values()))
 
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import grimp
 import pytest
 
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 
 CONFORMANCE = Path(__file__).parent.parent / "conformance"
 MODULES = [path for path in sorted(CONFORMANCE.rglob("*.py")) if path.parent != CONFORMANCE / "operators"]
 DISCOVERED = ("tiebreak.golden.operators", "tiebreak.conformance.operators")  # which import what they find
-SOURCES = sorted({name.partition(".")[0] for name in OPERATORS})
+SOURCES = sorted({source_of(name) for name in OPERATORS})
 NAMED = re.compile(rf"\b({'|'.join(SOURCES)})\.([A-Z]|$)")
 
 

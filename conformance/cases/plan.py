@@ -207,22 +207,19 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
         paths = vector_paths(selection.vectors) if selection.vectors.is_dir() else [selection.vectors]
         cases = [case for path in paths for case in read_cases(path)]
     else:
+        files = list(all_files())
+        named = {operator for operator, input_type, _ in files if input_type == selection.input_type}
         names = [
             file_name(operator, input_type, output_type)
-            for operator, input_type, output_type in all_files()
+            for operator, input_type, output_type in files
             if operator in operators
-            and may_have_input(selection, operator, input_type)
+            # A file is named after its first input's type, or after that of its scales.
+            and (selection.input_type in ("", input_type) or operator not in named)
             and selection.output_type in ("", output_type.partition("-")[0])
             and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
         cases = [case for name in names for case in indexed_cases(VECTORS / name)]
     return [case for case in (*cases, *earlier) if case.node.operator in operators]
-
-
-def may_have_input(selection: Selection, operator: str, file_type: str) -> bool:
-    """Whether a file of an operator may have the input type: files are named after it, or after the scales' type."""
-    asked = selection.input_type
-    return asked in ("", file_type) or asked not in {one for of, one, _ in all_files() if of == operator}
 
 
 def may_hold(case_ids: Sequence[str], prefix: str) -> bool:

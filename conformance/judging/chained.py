@@ -17,6 +17,7 @@ from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.operator_names import short_name
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.problem import ZERO, Array, Problem, array_of
 from tiebreak.golden.problems import output_slices, problems_of
@@ -93,5 +94,5 @@ def chain_row(backend: str, operator: str, cases: Sequence[Case], outputs: Mappi
 
 
 def sentence(operator: str) -> str:
-    name, outputs = operator.rpartition(".")[2], " and ".join(get_operator(operator).outputs[1:])
+    name, outputs = short_name(operator), " and ".join(get_operator(operator).outputs[1:])
     return f"what {name} gives follows from the {outputs} that it gives"

@@ -6,6 +6,7 @@ from typing import get_args
 
 from tiebreak.golden.discovery import entries_by_module
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators.model import Family, Operator
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
@@ -15,7 +16,7 @@ def place(spec: Operator) -> tuple[str, int, str]:
     """Where an operator stands in every list and in the order of cases: by source, then family, then id."""
     if spec.family not in FAMILIES:
         raise MachineryFailed(f"{spec.id}: family {spec.family!r} is not one of {', '.join(FAMILIES)}")
-    return spec.id.rpartition(".")[0], FAMILIES.index(spec.family), spec.id
+    return source_of(spec.id), FAMILIES.index(spec.family), spec.id
 
 
 def discovered() -> dict[str, Operator]:

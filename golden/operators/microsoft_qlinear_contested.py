@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tiebreak.golden.operator_names import short_name
 from tiebreak.golden.operators.model import Answer, Contest
 
 PAGE = "onnxruntime, docs/ContribOperators.md"
@@ -21,7 +22,7 @@ def inputs(id: str, a: list[int], b: list[int], scale: float, divisor: float, ze
 
 def contested(id: str, prefix: str) -> tuple[Contest, ...]:
     """The contests of one of the two operators."""
-    name = id.rpartition(".")[2]
+    name = short_name(id)
     neutral = 0 if name == "QLinearAdd" else 1
     label = name.removeprefix("QLinear").lower()
     return (
