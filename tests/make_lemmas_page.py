@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from tiebreak.golden.lemma_solver import NAME, Search, smallest_counterexample
 from tiebreak.golden.lemmas import LEMMAS
 from tiebreak.golden.lemmas.model import SMALL, WIDTH, Lemma
-from tiebreak.golden.lemmas.solver import NAME, Search, smallest_counterexample
 from tiebreak.reports.pages import markdown_table
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -1,5 +1,7 @@
 """Lemmas handed to an SMT solver, Bitwuzla: it finds a counterexample, or shows that there is none.
 
+It lies outside the package of lemmas, whose modules are all imported: few users have the solver.
+
 The formula, written out as SMT-LIB 2, is for any solver. Needs the distribution bitwuzla (extra `proofs`).
 """
 
