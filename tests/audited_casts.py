@@ -370,6 +370,24 @@ KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
         partial(through, f32, E5M2),
         {**WHOLE, "saturation": "overflow"},
     ),
+    "float8 of uint32 through float16": (
+        "uint32",
+        "float8_e5m2",
+        partial(through, f16, E5M2),
+        {**WHOLE, "saturation": "overflow", "precision": ["float16", "float32-then-float16"]},
+    ),
+    "power of int32 through float32": (
+        "int32",
+        "float8_e8m0fnu",
+        lambda x: field_rounded_up(x.astype(f32)),
+        {**POWER, "precision": "float32", "negative": "magnitude"},
+    ),
+    "power of uint16": (
+        "uint16",
+        "float8_e8m0fnu",
+        lambda x: ceil_of_logarithm(x.astype(f32)),
+        {**POWER, "negative": "none"},
+    ),
     "float4 of int8": (  # 5 alone is rounded
         "int8",
         "float4_e2m1fn",

@@ -31,12 +31,14 @@ CASTS = {
         *(("float64", "float8_e4m3fn", {}), ("float32", "float8_e5m2", {}), ("float8_e4m3fn", "float32", {})),
         *(("float8_e8m0fnu", "float16", {}), ("float32", "float8_e4m3fnuz", {}), ("float32", "float4_e2m1fn", {})),
     ),
-    "a float 8, float 4 or wider float, from an integer of at most 16 bits": (
+    "a float 8, float 4 or wider float, from an integer": (
         *(("uint8", "float8_e4m3fnuz", {}), ("int16", "float8_e4m3fn", {}), ("int8", "float4_e2m1fn", {})),
         ("uint16", "float8_e5m2", {}),
         ("int4", "float16", {}),
     ),
-    "`float8_e8m0fnu`": (("float64", "float8_e8m0fnu", {}), ("float32", "float8_e8m0fnu", {})),
+    "`float8_e8m0fnu`": (
+        *(("float64", "float8_e8m0fnu", {}), ("float32", "float8_e8m0fnu", {}), ("uint32", "float8_e8m0fnu", {})),
+    ),
     "an integer": (("float64", "int4", {}), ("float8_e5m2", "uint8", {}), ("float8_e8m0fnu", "int32", {})),
 }
 

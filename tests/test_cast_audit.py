@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -51,6 +52,9 @@ USUAL: list[tuple[str, str, dict[str, Any]]] = [
     ("float8_e5m2", "int4", {}),
     ("float8_e8m0fnu", "float16", {}),
     ("float8_e5m2fnuz", "float8_e4m3fn", {}),
+    ("int32", "float8_e4m3fn", UNSATURATED),
+    ("uint32", "float8_e5m2", {}),
+    ("int32", "float8_e8m0fnu", {"round_mode": "nearest"}),
 ]
 
 
@@ -178,6 +182,8 @@ def numbers_in_order(arithmetic: Arithmetic) -> Array:
         bits = arithmetic.node.real.bits
         steps = np.arange(arithmetic.node.real.infinity_bits >> (bits - 16)) << (bits - 16)
         return from_ordinals(np.unique(np.concatenate([-steps, steps])), arithmetic)
+    if ELEMENT_TYPES[source].bits == 32:
+        return np.unique(np.concatenate([probe.x for probe in arithmetic.first_probes()]))
     every = array_of(source, (1 << ELEMENT_TYPES[source].bits,), np.arange(1 << ELEMENT_TYPES[source].bits))
     values = every.astype(np.float64)
     order = np.lexsort((~np.signbit(values), values))
@@ -194,7 +200,16 @@ def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
         inference = inference_of(node, truth)
         sentences = separate_remaining(inference)
         assert truth in inference.alive
-        assert len(inference.alive) == 1 or any(f"every finite {source}" in one for one in sentences), ids_of(truth)
+        shown = any(f"every finite {source}" in one for one in sentences)
+        assert len(inference.alive) == 1 or shown or predict_nothing_somewhere(node, inference.alive), ids_of(truth)
+
+
+def predict_nothing_somewhere(node: Node, semantics: Sequence[Semantics]) -> bool:
+    """As those do of an integer that becomes infinite on the way, so that nothing is shown there."""
+    arithmetic = arithmetic_of(node)
+    asked = Probe(np.concatenate([probe.x for probe in arithmetic.first_probes()]), ())
+    whole = node.input_type in INTEGER_TYPES
+    return whole and any((codes == ANYTHING).any() for codes in arithmetic.predict(asked, semantics))
 
 
 def inference_of(node: Node, truth: Semantics) -> Inference:
@@ -208,11 +223,9 @@ def inference_of(node: Node, truth: Semantics) -> Inference:
     return inference
 
 
-@pytest.mark.parametrize(
-    ("source", "target"), [("int8", "int4"), ("int32", "float8_e5m2"), ("int16", "float8_e8m0fnu")]
-)
+@pytest.mark.parametrize(("source", "target"), [("int8", "int4"), ("int32", "uint2"), ("int4", "int16")])
 def test_casts_of_other_integers_are_not_audited(source: str, target: str) -> None:
-    with pytest.raises(InvalidInput, match=f"integers of at most 16 bits to a float with a sign, not of {source}"):
+    with pytest.raises(InvalidInput, match=f"integers to floats, not of {source}"):
         arithmetic_of(make_node("onnx.Cast", real=source, quantized=target))
 
 
@@ -221,19 +234,19 @@ def test_the_tables_of_float_8_say_nothing_of_integers() -> None:
     assert ONNX_FLOAT8.silence(node_of("float32", "float8_e4m3fn")) == ""
 
 
-@pytest.mark.parametrize("source", ["int8", "uint8", "int4", "uint4", "int2", "uint2"])
-@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn", "float16"])
+@pytest.mark.parametrize("source", ["int32", "uint32", "int16", "int8", "uint8", "int4", "uint4", "int2", "uint2"])
+@pytest.mark.parametrize("target", [*FLOAT8, *E8M0, "float4_e2m1fn", "float16"])
 def test_integers_that_a_type_holds_are_the_oracles(source: str, target: str) -> None:
     if source not in SMALL and target not in SMALL:
         return
     arithmetic = arithmetic_of(node_of(source, target))
-    (probe,) = arithmetic.first_probes()
+    probe = next(arithmetic.first_probes())
     (problem,) = problems_of(Case("", arithmetic.node, (probe.x,)))
     wanted, states = oracle.solve(problem, working=False)
     said = (np.asarray(states) == IN_RANGE) | (np.asarray(states) == ZERO)
     made = codes_of_result(arithmetic.node, np.asarray(wanted))
     (predicted,) = arithmetic.predict(probe, [arithmetic.documented])
-    assert said.sum() > 3 and np.array_equal(predicted[said], made[said])
+    assert said.sum() > 1 and np.array_equal(predicted[said], made[said])
 
 
 @pytest.mark.parametrize("source", ["int8", "uint8"])
@@ -246,12 +259,14 @@ def test_no_two_arithmetics_of_an_integer_of_8_bits_coincide(source: str, target
     assert len(found) == len(every) > 5
 
 
-@pytest.mark.parametrize("source", ["int16", "uint16"])
-@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn"])
-def test_no_arithmetic_of_an_integer_of_16_bits_is_lost(source: str, target: str) -> None:
-    """One that is left out equals one that is kept, for every integer of which it predicts anything."""
+@pytest.mark.parametrize("source", ["int16", "uint16", "int32", "uint32"])
+@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn", "float8_e8m0fnu"])
+def test_no_arithmetic_of_an_integer_is_lost(source: str, target: str) -> None:
+    """One that is left out equals one that is kept, for every integer asked of which it predicts anything."""
     arithmetic = arithmetic_of(node_of(source, target))
-    probe = Probe(np.arange(1 << 16, dtype=np.uint16).astype(source), ())
+    probe = Probe(np.concatenate([probe.x for probe in arithmetic.first_probes()]), ())
+    if source.endswith("16"):
+        probe = Probe(np.arange(1 << 16, dtype=np.uint16).astype(source), ())
     kept = np.stack(list(arithmetic.predict(probe, arithmetic.candidates.all)))
     everything = set(product(*(facet.values for facet in arithmetic.facets)))
     left_out = sorted(everything - {*arithmetic.candidates.all}, key=ids_of)
@@ -348,6 +363,8 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
     ),
     ("onnxruntime", "int16", "float8_e4m3fn", {}, {"precision": "direct", "saturation": "saturate"}),
     ("onnxruntime", "uint16", "float8_e4m3fn", {"saturate": 0}, {"saturation": "overflow-after-step"}),
+    ("onnxruntime", "int32", "float8_e8m0fnu", {}, {"precision": "float32", "round_mode": "up", "negative": "least"}),
+    ("ml_dtypes", "uint32", "float8_e5m2", {}, {"precision": "direct", "saturation": "overflow"}),
     ("openvino", "uint16", "float8_e5m2", {}, {"precision": "float16", "saturation": "overflow"}),
     ("tensorflow", "float64", "float8_e4m3fn", {"saturate": 0}, {"precision": "direct", "saturation": "overflow"}),
 ]

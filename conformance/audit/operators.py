@@ -7,9 +7,8 @@ from typing import Any
 
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import AuditedSemantics
-from tiebreak.conformance.semantics.cast_whole_numbers import knows_cast
 from tiebreak.conformance.semantics.model import Arithmetic
-from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
@@ -17,7 +16,7 @@ from tiebreak.golden.operators import get_operator
 
 AUDITED: dict[str, AuditedSemantics] = {record.id: record.semantics for record in TESTED.values() if record.semantics}
 
-KNOWN_INTEGERS = ", and of integers of at most 16 bits to a float with a sign"
+KNOWN_INTEGERS = ", and of integers to floats"
 
 
 def arithmetic_of(node: Node) -> Arithmetic:
@@ -26,7 +25,7 @@ def arithmetic_of(node: Node) -> Arithmetic:
         raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
     casts = get_operator(node.operator).family == "cast"
-    if isinstance(first, IntegerType) and not (casts and knows_cast(first, result)):
+    if isinstance(first, IntegerType) and not (casts and isinstance(result, FloatType)):
         also = KNOWN_INTEGERS if casts else ""
         raise InvalidInput(f"{node.operator}: semantics are known of real inputs{also}, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):

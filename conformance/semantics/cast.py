@@ -1,4 +1,4 @@
-"""onnx.Cast of floats and small integers as black boxes compute it: a node's table of facets, what combinations give.
+"""onnx.Cast of floats and integers as black boxes compute it: a node's table of facets, what combinations give.
 
 A number is read, perhaps rounded to another type first, and then rounded to the output's type. All steps are made in
 float64, which holds the numbers of every type.
@@ -64,24 +64,27 @@ class CastTable:
 def table_of(node: Node, source: ElementType) -> CastTable:
     target = ELEMENT_TYPES[node.output_type]
     saturates = bool(node.value("saturate"))
-    if isinstance(source, IntegerType):
-        assert isinstance(target, FloatType)
-        return whole_table(source, target, saturates)
     if isinstance(target, IntegerType):
+        assert isinstance(source, FloatType)
         return integer_table(source, target)
     if target.specials == "e8m0":
-        asked = str(node.value("round_mode"))
-        return CastTable(
-            power_facets(source, asked, saturates),
-            documented_power(source, asked, saturates),
-            lambda: power_candidates(source, asked, saturates),
-            lambda x, passage: PowerSteps(x),
-        )
+        return power_table(source, str(node.value("round_mode")), saturates)
+    if isinstance(source, IntegerType):
+        return whole_table(source, target, saturates)
     return CastTable(
         grid_facets(source, target),
         documented_grid(source, target, saturates),
         lambda: grid_candidates(source, target),
         lambda x, passage: GridSteps(x, target),
+    )
+
+
+def power_table(source: ElementType, asked: str, saturates: bool) -> CastTable:
+    return CastTable(
+        power_facets(source, asked, saturates),
+        documented_power(source, asked, saturates),
+        lambda: power_candidates(source, asked, saturates),
+        lambda x, passage: PowerSteps(x),
     )
 
 
@@ -105,7 +108,7 @@ def whole_table(source: IntegerType, target: FloatType, saturates: bool) -> Cast
 
 @dataclass
 class CastArithmetic:
-    """The arithmetic of a cast from a floating-point type, or from a small integer. Its probes have one input."""
+    """The arithmetic of a cast from a floating-point type, or from an integer. Its probes have one input."""
 
     node: Node
     infinite: dict[bool, int] = field(default_factory=dict)  # the codes of infinities, by whether they are negative

@@ -92,8 +92,8 @@ READINGS = (
 )
 
 
-def readings_of(source: FloatType) -> tuple[CastReading, ...]:
-    if source.bits > SMALL_BITS:
+def readings_of(source: ElementType) -> tuple[CastReading, ...]:
+    if source.bits > SMALL_BITS or isinstance(source, IntegerType):
         return (OWN_READING,)
     return tuple(reading for reading in READINGS if source.name in reading.types)
 
@@ -131,6 +131,13 @@ class Passage:
         return source.precision > self.keeps
 
 
+def holder_of(source: ElementType) -> FloatType:
+    """A floating-point type with all numbers of a type: float32 or float64 for integers."""
+    if isinstance(source, FloatType):
+        return source
+    return FLOAT_TYPES["float32" if source.bits <= FLOAT_TYPES["float32"].precision else "float64"]
+
+
 def holds(kind: FloatType, source: FloatType) -> bool:
     """Whether a type holds every number of another one."""
     if source.precision > kind.precision or source.emax > kind.emax:
@@ -147,11 +154,14 @@ DIRECT = Passage("direct", "the number is rounded once, to the output's type")
 PASSAGES = (("float32",), ("float16",), ("bfloat16",), ("float32", "float16"))
 
 
-def passages_of(source: FloatType, key: str, goal: str) -> Iterator[Passage]:
+def passages_of(source: ElementType, key: str, goal: str) -> Iterator[Passage]:
     """The ways from a type. `key` begins the causes' ids; `goal` ends that of a cut, and says to which type."""
     yield DIRECT
-    if source.bits <= SMALL_BITS:
-        return
+    if source.bits > SMALL_BITS:
+        yield from changing_passages(holder_of(source), key, goal)
+
+
+def changing_passages(source: FloatType, key: str, goal: str) -> Iterator[Passage]:
     for names in PASSAGES:
         words = " and ".join(names)
         found = Passage("-then-".join(names), f"rounded to {words} first", names, cause=f"{key}:{words}")

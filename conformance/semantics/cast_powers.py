@@ -13,6 +13,7 @@ from tiebreak.conformance.semantics.cast_inputs import (
     INPUTS_KEPT,
     SMALL_BITS,
     CastReading,
+    ElementType,
     InputSubnormals,
     Passage,
     input_subnormals,
@@ -20,7 +21,7 @@ from tiebreak.conformance.semantics.cast_inputs import (
     readings_of,
 )
 from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, Value, valid_candidates
-from tiebreak.golden.elements import FloatType
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.problem import Array
 
 GOAL, NAN = "in float8_e8m0fnu", 255
@@ -142,6 +143,7 @@ ZERO_NAN = CodeOrMagnitude("nan", "NaN", NAN, "power-zero-to-nan")
 NEGATIVE_LEAST = CodeOrMagnitude("least", "2^-127", 0, "power-negative-to-least")
 NEGATIVE_NAN = CodeOrMagnitude("nan", "NaN", NAN, "power-negative-to-nan")
 MAGNITUDE = CodeOrMagnitude("magnitude", "what its magnitude gives", None, "power-of-magnitude")
+NONE_NEGATIVE = CodeOrMagnitude("none", "no input is negative", None)
 
 
 class PowerCombination(NamedTuple):
@@ -158,7 +160,7 @@ class PowerCombination(NamedTuple):
 
 
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
-def power_facets(source: FloatType, asked: str, saturates: bool) -> tuple[Facet, ...]:
+def power_facets(source: ElementType, asked: str, saturates: bool) -> tuple[Facet, ...]:
     """The first value of each is the document's, or like it where the document says nothing."""
     modes = [
         AskedMode(mode.id, mode.sentence, mode, f"power-rounds:{mode.words} where round_mode is {asked}")
@@ -167,32 +169,39 @@ def power_facets(source: FloatType, asked: str, saturates: bool) -> tuple[Facet,
     ends, zeros, negatives = (SATURATE, TO_NAN), (ZERO_LEAST, ZERO_NAN), (NEGATIVE_LEAST, NEGATIVE_NAN)
     if not saturates:
         ends, zeros, negatives = ends[::-1], zeros[::-1], negatives[::-1]
-    wide = source.bits > SMALL_BITS and source.emin <= SINGLE_EMIN
+    wide = isinstance(source, FloatType) and source.bits > SMALL_BITS and source.emin <= SINGLE_EMIN
+    flushes = wide and source.emin == SINGLE_EMIN
     return (
         Facet("reading", readings_of(source)),
         Facet("precision", tuple(passages_of(source, "x-in-before-power", GOAL))),
-        Facet("input_subnormals", input_subnormals(GOAL) if wide and source.emin == SINGLE_EMIN else (INPUTS_KEPT,)),
+        Facet("input_subnormals", input_subnormals(GOAL) if flushes else (INPUTS_KEPT,)),
         Facet("exponent", (NUMBERS, fields(saturates)) if wide else (NUMBERS,)),
         Facet("round_mode", tuple(modes)),
         Facet("saturation", (*ends, ROUNDED_TO_NAN) if wide else ends[:1]),
         Facet("zero", zeros),
-        Facet("negative", (*negatives, MAGNITUDE)),
+        Facet("negative", (NONE_NEGATIVE,) if never_negative(source) else (*negatives, MAGNITUDE)),
     )
 
 
-def documented_power(source: FloatType, asked: str, saturates: bool) -> PowerCombination:
+def never_negative(source: ElementType) -> bool:
+    return isinstance(source, IntegerType) and source.lowest == 0
+
+
+def documented_power(source: ElementType, asked: str, saturates: bool) -> PowerCombination:
     return PowerCombination(*(facet.values[0] for facet in power_facets(source, asked, saturates)))  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)
-def power_candidates(source: FloatType, asked: str, saturates: bool) -> Candidates:
+def power_candidates(source: ElementType, asked: str, saturates: bool) -> Candidates:
     facets = power_facets(source, asked, saturates)
     return valid_candidates(facets, partial(is_valid, source, facets[5].values[0]))
 
 
-def is_valid(source: FloatType, first: Value, semantics: Semantics) -> bool:
+def is_valid(source: ElementType, first: Value, semantics: Semantics) -> bool:
     """Whether a combination makes sense and no simpler one coincides with it; `first` are the document's ends."""
     one = PowerCombination._make(semantics)
+    if isinstance(source, IntegerType):  # none is beyond the range
+        return not (one.precision.keeps and one.round_mode.id in SEES_FIRST_BITS)
     if "float16" in one.precision.through:  # whose numbers are all normal and in range
         return one.saturation is first and not one.exponent.of_field and not one.input_subnormals.flushes
     if one.exponent.of_field and (one.round_mode.mode is DOWN or not has_field(source, one)):

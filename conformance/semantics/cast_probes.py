@@ -77,7 +77,9 @@ def aimed_inputs(source: str, target: str) -> Array:
 
 def aimed_integers(kind: IntegerType, target: ElementType) -> Array:
     """Integers near the same numbers, and at the ends of their own type."""
-    magnitudes = np.concatenate([target_magnitudes(target), magnitudes_beyond(target), [kind.highest, -kind.lowest]])
+    to_powers = isinstance(target, FloatType) and target.specials == "e8m0"
+    values = significands(2.0 ** np.arange(kind.bits)) if to_powers else target_magnitudes(target)
+    magnitudes = np.concatenate([values, magnitudes_beyond(target), [kind.highest, -kind.lowest]])
     near = np.rint(np.concatenate([magnitudes, *(beside(magnitudes, name) for name in WIDER)]))
     x = np.add.outer([-2.0, -1.0, 0.0, 1.0, 2.0], np.concatenate([near, -near])).reshape(-1)
     return np.unique(x[(x >= kind.lowest) & (x <= kind.highest)]).astype(kind.name)
@@ -96,12 +98,17 @@ def target_magnitudes(kind: ElementType) -> Array:
         return np.arange(0, 2 * min(kind.highest - kind.lowest, 300) + 4) / 2.0
     if kind.specials == "e8m0":
         powers = 2.0 ** np.array([-149, -148, -140, -129, -128, -127, -126, -125, -20, -3, -1, 0, 1, 2, 126, 127])
-        return np.outer(powers, [1.0, 1.25, np.sqrt(2.0), 1.5, 1.75]).reshape(-1)
+        return significands(powers)
     if kind.bits > SMALL_BITS:
         return np.array([1.0])
     values = bits_as_numbers(np.arange(kind.largest_bits + 1), kind)
     values = np.append(values, 2 * values[-1] - values[-2])
     return np.concatenate([values, (values[1:] + values[:-1]) / 2, (values[1:] * 3 + values[:-1]) / 4])
+
+
+def significands(powers: Array) -> Array:
+    """Where a rounding to a power of two may change its mind, and between."""
+    return np.outer(powers, [1.0, 1.25, np.sqrt(2.0), 1.5, 1.75]).reshape(-1)
 
 
 def magnitudes_beyond(kind: ElementType) -> Array:

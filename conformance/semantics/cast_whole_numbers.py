@@ -1,4 +1,4 @@
-"""A cast from an integer of at most 16 bits to a floating-point type with a sign: its facets and combinations.
+"""A cast from an integer, of which float64 holds each, to a floating-point type with a sign: facets and combinations.
 
 No integer is subnormal, and they have one zero. So only the types on the way, which hold integers of 8 bits, the round
 mode and what is beyond the range are left to find.
@@ -27,7 +27,6 @@ from tiebreak.conformance.semantics.cast_inputs import (
     DIRECT,
     INPUTS_KEPT,
     OWN_READING,
-    SMALL_BITS,
     Passage,
     passages_of,
 )
@@ -39,13 +38,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import FLOAT4, FLOAT8
 from tiebreak.golden.rounding import ROUND_MODES
 
-MOST_BITS = 16  # of an integer: float32 holds it
 SEEN_UNSIGNED = {mode.id for mode in NEVER_NEGATIVE}  # every other mode of the nine equals one of these
-
-
-def knows_cast(source: IntegerType, target: FloatType | IntegerType) -> bool:
-    """Whether this table describes a cast."""
-    return source.bits <= MOST_BITS and isinstance(target, FloatType) and target.specials != "e8m0"
 
 
 def silence_of_integers(node: Node) -> str:
@@ -73,11 +66,10 @@ def whole_facets(source: IntegerType, target: FloatType) -> tuple[Facet, ...]:
     """The facets of a cast between two types; a facet that can't matter there has one value."""
     goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""
     key = "x-in-before-float4" if goal else "x-in"
-    wide = source.bits > SMALL_BITS
     ends = tuple(one for one in ENDS if one.fits(target))
     return (
         Facet("reading", (OWN_READING,)),
-        Facet("precision", tuple(passages_of(FLOAT_TYPES["float32"], key, goal)) if wide else (DIRECT,)),
+        Facet("precision", tuple(passages_of(source, key, goal))),
         Facet("input_subnormals", (INPUTS_KEPT,)),
         Facet("round_mode", (NOTHING_ROUNDED,) if is_held(source, target) else grid_modes(goal)),
         Facet("output_subnormals", (OUTPUTS_KEPT,)),
