@@ -169,12 +169,12 @@ def power_facets(source: ElementType, asked: str, saturates: bool) -> tuple[Face
     ends, zeros, negatives = (SATURATE, TO_NAN), (ZERO_LEAST, ZERO_NAN), (NEGATIVE_LEAST, NEGATIVE_NAN)
     if not saturates:
         ends, zeros, negatives = ends[::-1], zeros[::-1], negatives[::-1]
-    wide = isinstance(source, FloatType) and source.bits > SMALL_BITS and source.emin <= SINGLE_EMIN
-    flushes = wide and source.emin == SINGLE_EMIN
+    emin = source.emin if isinstance(source, FloatType) and source.bits > SMALL_BITS else 0
+    wide = emin <= SINGLE_EMIN
     return (
         Facet("reading", readings_of(source)),
         Facet("precision", tuple(passages_of(source, "x-in-before-power", GOAL))),
-        Facet("input_subnormals", input_subnormals(GOAL) if flushes else (INPUTS_KEPT,)),
+        Facet("input_subnormals", input_subnormals(GOAL) if emin == SINGLE_EMIN else (INPUTS_KEPT,)),
         Facet("exponent", (NUMBERS, fields(saturates)) if wide else (NUMBERS,)),
         Facet("round_mode", tuple(modes)),
         Facet("saturation", (*ends, ROUNDED_TO_NAN) if wide else ends[:1]),
