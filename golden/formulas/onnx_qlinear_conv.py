@@ -12,7 +12,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, Real
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, to_integer
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, stays_within, to_integer
 from tiebreak.golden.problem import Elementwise
 
 ACCUMULATOR = INTEGER_TYPES["int32"]
@@ -22,12 +22,12 @@ def qlinear_conv(s: Steps, p: Elementwise, *operands: Real) -> Result:
     terms = p.constants["terms"]
     bias, x_zero_point, w_zero_point, *scales, y_zero_point = operands[2 * terms :]
     x_scale, w_scale, y_scale = finite(*scales)  # OQC-U1
-    total = Fraction(bias)  # OQC-F3
-    for x, w in zip(operands[:terms], operands[terms : 2 * terms], strict=True):
-        total += Fraction(x - x_zero_point) * Fraction(w - w_zero_point)  # OQC-F1, OQC-F2
-    if not ACCUMULATOR.lowest <= total <= ACCUMULATOR.highest:
+    pairs = zip(operands[:terms], operands[terms : 2 * terms], strict=True)
+    products = [Fraction(x - x_zero_point) * Fraction(w - w_zero_point) for x, w in pairs]  # OQC-F1
+    terms_and_bias = [*products, Fraction(bias)]
+    if not stays_within(ACCUMULATOR, terms_and_bias):
         raise UndefinedResult  # OQC-U3
-    number = s(s(total) * s(x_scale * w_scale))  # OQC-F4
+    number = s(s(sum(terms_and_bias)) * s(x_scale * w_scale))  # OQC-F2, OQC-F3, OQC-F4
     quotient = s(divide(number, y_scale))  # OQC-F5, OQC-U2
     assert isinstance(p.result, IntegerType)
     return to_integer(s.round(quotient) + y_zero_point, p.result)  # OQC-R1, OQC-F5, OQC-C1

@@ -11,6 +11,7 @@ that overflows gives an infinity, and later steps do with it what IEEE 754 does.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from tiebreak.golden.elements import FloatType, IntegerType, Real, decode, encode
@@ -52,6 +53,12 @@ def finite(*values: Real) -> tuple[Fraction, ...]:
     if any(isinstance(value, float) for value in values):
         raise UndefinedResult
     return tuple(Fraction(value) for value in values)
+
+
+def stays_within(kind: IntegerType, terms: Sequence[Fraction]) -> bool:
+    """Whether a sum never leaves a type's range, in whichever order the terms are added."""
+    positive = sum(term for term in terms if term > 0)
+    return positive <= kind.highest and sum(terms) - positive >= kind.lowest
 
 
 def divide(numerator: Real, denominator: Real) -> Real:

@@ -5,9 +5,7 @@ import numpy as np
 
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED
 
-from libc.stdint cimport int64_t, uint8_t
-
-cdef uint8_t FITS = IN_RANGE, OPEN = UNDEFINED
+from libc.stdint cimport int64_t
 
 
 def y(problem, working, mode):
@@ -15,26 +13,25 @@ def y(problem, working, mode):
     terms, operands = problem.constants["terms"], problem.operands
     x, w = (np.array(operands[n * terms : (n + 1) * terms], np.int64) for n in range(2))
     points = np.array(operands[2 * terms :], np.int64)
-    codes, states = np.zeros(x.shape[1], np.int64), np.zeros(x.shape[1], np.uint8)
-    sum_up(x, w, points, codes)
-    settle(codes, states, problem.result.lowest, problem.result.highest)
-    return codes, states
+    above, below = np.zeros((2, x.shape[1]), np.int64)
+    add_products(x, w, points, above, below)
+    fits = (above <= problem.result.highest) & (below >= problem.result.lowest)  # OCI-U1
+    return np.where(fits, above + below, 0), np.where(fits, IN_RANGE, UNDEFINED).astype(np.uint8)
 
 
-cdef sum_up(const int64_t[:, ::1] x, const int64_t[:, ::1] w, const int64_t[:, ::1] points, int64_t[::1] codes):
-    """A row of x and w for each term, a column for each element; rows of points for x and for w."""
+cdef add_products(const int64_t[:, ::1] x, const int64_t[:, ::1] w, const int64_t[:, ::1] points,
+                  int64_t[::1] above, int64_t[::1] below):
+    """A row of x and w for each term, a column for each element; rows of points for x and for w.
+
+    Products above 0 and below it have sums of their own: between those lies every sum of some of them.
+    """
     cdef Py_ssize_t term, i
+    cdef int64_t product
     for term in range(x.shape[0]):
         for i in range(x.shape[1]):
-            codes[i] += (x[term, i] - points[0, i]) * (w[term, i] - points[1, i])  # OCI-F1, OCI-F2
-
-
-cdef settle(int64_t[::1] codes, uint8_t[::1] states, int64_t lowest, int64_t highest):
-    """What is beyond 32 bits may be anything."""
-    cdef Py_ssize_t i
-    for i in range(codes.shape[0]):
-        states[i] = FITS if lowest <= codes[i] <= highest else OPEN  # OCI-U1
-        codes[i] = codes[i] if states[i] == FITS else 0
+            product = (x[term, i] - points[0, i]) * (w[term, i] - points[1, i])  # OCI-F1
+            above[i] += max(product, 0)  # OCI-F2
+            below[i] += min(product, 0)
 
 
 LOOPS = {"onnx.ConvInteger": y}

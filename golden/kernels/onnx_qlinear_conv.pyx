@@ -19,7 +19,8 @@ from tiebreak.golden.kernels.integral cimport integral, undecided
 cdef uint8_t FITS = IN_RANGE, EXCEEDS = OUT_OF_RANGE
 cdef double BOUND = 2.0**-51
 cdef double BEYOND = 2.0**40  # a quotient beyond every range, which no rounding brings back
-cdef int64_t LOWEST = -(<int64_t>1 << 31), HIGHEST = (<int64_t>1 << 31) - 1
+LOWEST, HIGHEST = -(1 << 31), (1 << 31) - 1
+cdef int64_t BEYOND_WORD = 1 << 31  # for each sum that leaves 32 bits
 
 
 def y(problem, working, mode):
@@ -28,8 +29,10 @@ def y(problem, working, mode):
     x, w = (np.array(operands[n * terms : (n + 1) * terms], np.int64) for n in range(2))
     parameters = operands[2 * terms :]
     bias, x_point, w_point, x_scale, w_scale, y_scale, y_point = parameters
-    sums = np.array(bias, np.int64)  # OQC-F3
-    add_products(x, w, np.array([x_point, w_point], np.int64), sums)
+    above, below = np.maximum(bias, 0), np.minimum(bias, 0)  # OQC-F3
+    add_products(x, w, np.array([x_point, w_point], np.int64), above, below)
+    fits = (above <= HIGHEST) & (below >= LOWEST)  # OQC-U3
+    sums = np.where(fits, above + below, BEYOND_WORD)
     scales = np.array([tensors.doubles(codes, problem.working) for codes in (x_scale, w_scale, y_scale)])
     codes, states = np.zeros(len(sums), np.int64), np.full(len(sums), UNDEFINED, np.uint8)
     ends, points = (problem.result.lowest, problem.result.highest), np.array(y_point, np.int64)
@@ -41,17 +44,23 @@ def y(problem, working, mode):
 
 
 cdef add_products(const int64_t[:, ::1] x, const int64_t[:, ::1] w, const int64_t[:, ::1] points,
-                  int64_t[::1] sums):
-    """A row of x and w for each term of the sums, a column for each element; rows of points for x and for w."""
+                  int64_t[::1] above, int64_t[::1] below):
+    """A row of x and w for each term of the sums, a column for each element; rows of points for x and for w.
+
+    Products above 0 and below it have sums of their own: between those lies every sum of some of them.
+    """
     cdef Py_ssize_t term, i
+    cdef int64_t product
     for term in range(x.shape[0]):
         for i in range(x.shape[1]):
-            sums[i] += (x[term, i] - points[0, i]) * (w[term, i] - points[1, i])  # OQC-F1, OQC-F2
+            product = (x[term, i] - points[0, i]) * (w[term, i] - points[1, i])  # OQC-F1
+            above[i] += max(product, 0)  # OQC-F2
+            below[i] += min(product, 0)
 
 
 cdef inline bint defined(int64_t total, double x_scale, double w_scale, double y_scale) noexcept nogil:
     cdef bint all_finite = isfinite(x_scale) and isfinite(w_scale) and isfinite(y_scale)  # OQC-U1
-    return all_finite and y_scale != 0.0 and LOWEST <= total <= HIGHEST  # OQC-U2, OQC-U3
+    return all_finite and y_scale != 0.0 and total != BEYOND_WORD  # OQC-U2
 
 
 cdef inline void put(double rounded, int64_t point, double lowest, double highest, int64_t* code,

@@ -20,5 +20,8 @@ cdef inline double rounded_exactly(double total, double a, double b, double y, i
 
 
 cdef inline double rounded_in_steps(double total, double a, double b, double y, int mode, Format f) noexcept nogil:
-    """The same where each step rounds to the format: the product of the scales, the total's, and the quotient."""
-    return integral(narrow(product_narrowed(total, narrow(a * b, f), f) / y, f), mode)
+    """The same where each step rounds to the format: the product of the scales, the total's, and the quotient.
+
+    The total is a float32 before.
+    """
+    return integral(narrow(product_narrowed(<double><float>total, narrow(a * b, f), f) / y, f), mode)

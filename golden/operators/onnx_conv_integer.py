@@ -57,7 +57,7 @@ CLAUSES = (
     Clause("OCI-S3", "kernel_shape repeats what w has.", f"{DOCUMENT}, kernel_shape", situation="a kernel_shape"),
     Clause("OCI-S4", "pads can't be used with auto_pad.", f"{DOCUMENT}, pads"),
     Clause("OCI-V1", "The operator came with operator set 10.", f"{DOCUMENT}, since version 10"),
-    Clause("OCI-U1", "What a sum beyond 32 bits gives.",
+    Clause("OCI-U1", "What a sum gives that leaves 32 bits in some order of summation.",
            f"{DOCUMENT}: the accumulation may overflow if and only if in 32 bits", unspecified=True,
            situation="an undefined result"),
 )  # fmt: skip

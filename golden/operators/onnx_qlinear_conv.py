@@ -72,7 +72,7 @@ CLAUSES = (
            situation="a NaN or infinite operand"),
     Clause("OQC-U2", "What a y_scale of 0 gives.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a zero y_scale"),
-    Clause("OQC-U3", "What a sum gives that with B is beyond 32 bits.",
+    Clause("OQC-U3", "What a sum with B gives that leaves 32 bits in some order of summation.",
            f"{MATMUL}: accumulation may overflow if and only if in 32 bits; the schema itself is silent",
            unspecified=True, situation="a convolution's sum beyond 32 bits"),
 )  # fmt: skip

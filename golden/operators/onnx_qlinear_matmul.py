@@ -157,7 +157,7 @@ OPERATOR = Operator(
     mode_clause=lambda mode: "OQM-R1",
     steps=(
         "scale = a_scale * b_scale, rounded to the scales' type",
-        "x = sum * scale, rounded to the scales' type; the sum itself is an exact integer",
+        "x = float32(sum) * scale, rounded to the scales' type; the sum itself is an exact integer",
         "quotient = x / y_scale, rounded to the scales' type",
         "y = saturate(round(quotient) + y_zero_point), of integers, exact",
     ),
