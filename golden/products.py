@@ -1,8 +1,8 @@
 """Matrix products of integers with zero points, as ONNX's MatMulInteger and QLinearMatMul pose them.
 
 Both documents say of the shapes: like numpy.matmul; a's zero point is a scalar or has a value for each row, b's for
-each column. Of the sums: they may leave 32 bits only as a whole. Oracle and kernel begin with these sums, which may have
-tens of thousands of terms; tests add them up again, term by term.
+each column. Of the sums: they may leave 32 bits only as a whole. Oracle and kernel begin with these sums, which may
+have tens of thousands of terms; tests add them up again, term by term.
 """
 
 from __future__ import annotations

@@ -245,7 +245,8 @@ def biased(types: ConvTypes) -> Iterator[Sample]:
     yield of_biases("bias-of-32-bits", types, x, large, (Fraction(1), Fraction(1 << 25)), (zero, point))
     yield of_biases("bias-beyond-32-bits", types, x, [most, least, most - 1], (Fraction(1), Fraction(1 << 25)),
                     (zero, point), ("beyond-32",), "Overflow")  # fmt: skip
-    yield sample("bias-beyond-32-bits-on-the-way", types, ([zero + 2, zero - 2], (1, 2, 1)), ([point + 1] * 2, (1, 2, 1)),
+    pixels, weights = ([zero + 2, zero - 2], (1, 2, 1)), ([point + 1] * 2, (1, 2, 1))
+    yield sample("bias-beyond-32-bits-on-the-way", types, pixels, weights,
                  (Fraction(1), (Fraction(1),), Fraction(1 << 25)), ("Bias", "Overflow"), ("bias", "beyond-32"),
                  points=(zero, (point,), middle(types.y)), bias=[most])  # fmt: skip
 
