@@ -30,6 +30,7 @@ def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False, d
         "tensorflow.Dequantize": dequantize_lines,
         "tensorflow.UniformQuantize": uniform_quantize_lines,
         "tensorflow.UniformDequantize": uniform_dequantize_lines,
+        "tensorflow.UniformRequantize": uniform_requantize_lines,
         onnx_cast.ID: cast_lines,
     }
     text = "\n".join(
@@ -97,6 +98,16 @@ def uniform_dequantize_lines(node: Node, graph: bool) -> list[str]:
         f"quantized = tf.bitcast(input, tf.q{node.input_type})",
         call_source("UniformDequantize", named, free_inputs(node, named, graph)),
         "outputs = (result.numpy(),)",
+    ]
+
+
+def uniform_requantize_lines(node: Node, graph: bool) -> list[str]:
+    named = {tensor.name: tensor.name for tensor in node.inputs} | attribute_sources(node)
+    named |= {"input": "quantized", "Tout": f"tf.q{node.output_type}"}
+    return [
+        f"quantized = tf.bitcast(input, tf.q{node.input_type})",
+        call_source("UniformRequantize", named, free_inputs(node, named, graph)),
+        f"outputs = (tf.bitcast(result, tf.{node.output_type}).numpy(),)",
     ]
 
 

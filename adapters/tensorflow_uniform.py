@@ -35,7 +35,21 @@ def compile_uniform_dequantize(backend: RawOperators, node: Node) -> Run:
     return run
 
 
+def compile_uniform_requantize(backend: RawOperators, node: Node) -> Run:
+    library = backend.library
+    stored, plain = getattr(library, f"q{node.output_type}"), getattr(library, node.output_type)
+    source, names = getattr(library, f"q{node.input_type}"), [tensor.name for tensor in node.inputs[1:]]
+
+    def run(x: Array, *parameters: Array) -> tuple[Array, ...]:
+        given = {"input": library.bitcast(x, source), **dict(zip(names, parameters, strict=True))}
+        result = backend.call("UniformRequantize", node.constants, **given, Tout=stored, **node.attributes)
+        return (as_array(library.bitcast(result, plain)),)
+
+    return run
+
+
 COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
     "tensorflow.UniformQuantize": compile_uniform_quantize,
     "tensorflow.UniformDequantize": compile_uniform_dequantize,
+    "tensorflow.UniformRequantize": compile_uniform_requantize,
 }

@@ -98,6 +98,8 @@ ALLOWED_UNIFORM = (
     ),
     allowed("32 bits", ((3,), S, S), {1: 4.0, 2: -1000.0}, quantized="int32", attributes=UNIFORM),
 )
+BOTH_RANGES = {f"{side}_{name}": value for side in ("input", "output") for name, value in UNIFORM.items()}
+OF_BOTH = {1: 0.5, 2: 7.0, 3: 0.25, 4: -3.0}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
@@ -186,6 +188,25 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     ),
     "tensorflow.UniformQuantize": ALLOWED_UNIFORM,
     "tensorflow.UniformDequantize": ALLOWED_UNIFORM,
+    "tensorflow.UniformRequantize": (
+        allowed("scalars", (M22, S, S, S, S), OF_BOTH, real="int8", quantized="int8", attributes=BOTH_RANGES),
+        allowed(
+            "an output with scales along an axis",
+            (M22, S, S, V2, V2),
+            OF_BOTH,
+            real="int32",
+            quantized="int8",
+            attributes=BOTH_RANGES | {"output_quantization_axis": 1},
+        ),
+        allowed(
+            "scales along an axis on both sides",
+            (M22, V2, V2, V2, V2),
+            OF_BOTH,
+            real="int8",
+            quantized="int8",
+            attributes=BOTH_RANGES | {"input_quantization_axis": 0, "output_quantization_axis": 0},
+        ),
+    ),
     "tensorflow.QuantizeAndDequantizeV4": (allowed("one range", (M22, S, S), RANGE, quantized=""),),
     "tensorflow.FakeQuantWithMinMaxVars": (allowed("one range", (M22, S, S), RANGE, **TWO_BITS),),
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": (allowed("ranges", (M22, V2, V2), RANGE, **TWO_BITS),),

@@ -66,6 +66,8 @@ def test_a_key_gives_the_node_back(operator: str) -> None:
     required["tosa.RESCALE"] = {"scale32": True, "rounding_mode": "DOUBLE_ROUND", "per_channel": False}
     bounds = {"quantization_min_val": -100, "quantization_max_val": 100}
     required |= {"tensorflow.UniformQuantize": bounds, "tensorflow.UniformDequantize": bounds}
+    both = {f"{side}_{name}": value for side in ("input", "output") for name, value in bounds.items()}
+    required["tensorflow.UniformRequantize"] = both
     required["torch.quantize_per_channel"] = {"axis": 1}
     required["torch.fake_quantize_per_tensor_affine"] = {"quant_min": -8, "quant_max": 7}
     required["torch.fake_quantize_per_channel_affine"] = {"quant_min": -8, "quant_max": 7, "axis": 1}

@@ -34,6 +34,11 @@ REQUIRED: dict[str, dict[str, Any]] = {
     "openvino.FakeQuantize": {"levels": 16},
     "tensorflow.UniformQuantize": {"quantization_min_val": -100, "quantization_max_val": 100},
     "tensorflow.UniformDequantize": {"quantization_min_val": -100, "quantization_max_val": 100},
+    "tensorflow.UniformRequantize": {
+        f"{side}_quantization_{end}_val": value
+        for side in ("input", "output")
+        for end, value in (("min", -100), ("max", 100))
+    },
     "torch.fake_quantize_per_channel_affine": {"quant_min": -8, "quant_max": 7, "axis": 1},
 }
 SPELLINGS: dict[str, tuple[Any, ...]] = {

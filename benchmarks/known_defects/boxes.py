@@ -23,6 +23,7 @@ ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
 TLR = "tflite.Requantize"
 TUQ, TUD = "tensorflow.UniformQuantize", "tensorflow.UniformDequantize"
+TUR = "tensorflow.UniformRequantize"
 TRS = "tosa.RESCALE"
 OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OMI, OQM = "onnx.MatMulInteger", "onnx.QLinearMatMul"
@@ -231,6 +232,8 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TUQ, "float32>uint8", "", "first-parameter next-channel channels-reversed ties-even@tail8"),
     (TUD, "int8>float32", "", "zp-ignored zp-negated difference-wraps difference-saturates distributes"),
     (TUD, "uint8>float32", "", "first-parameter next-channel channels-reversed divides-by-scale"),
+    (TUR, "int8>int8", "", "rounded-twice factor-8-bits ratio-doubled input-zp-ignored zps-exchanged zp-ignored wraps"),
+    (TUR, "int32>int8", "", "first-parameter next-channel channels-reversed clamps-before-zp ratio-doubled@tail8"),
     (OMI, "uint8>int32", "", "input-zp-ignored sum-wraps-in-16-bits last-product-lost"),
     (OMI, "int8>int32", "", "difference-wraps difference-saturates"),
     (OQM, ">uint8", "", "reciprocal factor-of-scales ties-away truncates"),

@@ -15,20 +15,24 @@ WORD = 1 << 31
 
 def requantize(node: Node, inputs: tuple[Array, ...], how: How) -> tuple[Array, ...]:
     x, s_in, z_in, s_out, z_out = inputs
-    defect = how.get("operands", "")
-    first, last = (z_out, z_in) if defect == "zps-exchanged" else (z_in, z_out)
-    first = 0 * first if defect == "input-zp-ignored" else first
+    first, last = points(z_in, z_out, how)
     d = x.astype(np.float64) - first.astype(np.float64)
     scales = [np.where(np.isfinite(scale) & (scale > 0), scale, 1).astype(np.float64) for scale in (s_in, s_out)]
-    whole = product(node, d, scales[0], scales[1], how.get("multiply", ""))
+    whole = product(node.value("rounding"), d, scales[0], scales[1], how.get("multiply", ""))
     zeros = np.broadcast_to(last.astype(np.float64), x.shape)
     return (integers(whole, zeros, node.outputs[0].dtype, RULES[EVEN], in_type(FLOAT32), how),)
 
 
-def product(node: Node, d: Array, scale: Array, other: Array, defect: str) -> Array:
+def points(z_in: Array, z_out: Array, how: How) -> tuple[Array, Array]:
+    """The zero points that are subtracted and added."""
+    defect = how.get("operands", "")
+    first, last = (z_out, z_in) if defect == "zps-exchanged" else (z_in, z_out)
+    return 0 * first if defect == "input-zp-ignored" else first, last
+
+
+def product(way: str, d: Array, scale: Array, other: Array, defect: str) -> Array:
     """The difference times the ratio of the scales; whole where the way has multipliers."""
     scale = 2 * scale if defect == "ratio-doubled" else scale
-    way = node.value("rounding")
     if defect == "factor-8-bits":
         return np.floor(d * np.rint(256 * np.minimum(scale / other, 2.0**20)) / 256 + 0.5)
     if defect == "rounded-twice" or way == "double":

@@ -1,4 +1,4 @@
-"""tensorflow.UniformQuantize and UniformDequantize: x * (1 / scale), a half more and its floor; and the way back."""
+"""tensorflow.Uniform…: x * (1 / scale), a half more and its floor; the way back; and from one scale to another."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from benchmarks.known_defects.dequantize import number, product, zero_points
 from benchmarks.known_defects.numbers import FLOAT32, RULES, Array, in_type
 from benchmarks.known_defects.places import index_along, misplaced, scale_index, zero_point_index
 from benchmarks.known_defects.quantize import integers
+from benchmarks.known_defects.requantize import points
+from benchmarks.known_defects.requantize import product as scaled
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.rounding import EVEN
 
 SINGLE = in_type(FLOAT32)
 
 
-def indices(node: Node, shape: tuple[int, ...], count: int, how: How) -> Array:
-    axis = node.value("quantization_axis")
+def indices(node: Node, shape: tuple[int, ...], count: int, how: How, side: str = "") -> Array:
+    axis = node.value(f"{side}quantization_axis")
     return misplaced(index_along(shape, () if axis < 0 else (axis,)), count, how)
 
 
@@ -40,4 +43,28 @@ def dequantize(node: Node, inputs: tuple[Array, ...], how: How) -> tuple[Array, 
     return (product(number(x, how), zeros, scale, x.dtype, out, how).astype(out),)
 
 
-ARITHMETIC = {"tensorflow.UniformQuantize": quantize, "tensorflow.UniformDequantize": dequantize}
+def requantize(node: Node, inputs: tuple[Array, ...], how: How) -> tuple[Array, ...]:
+    x, s_in, z_in, s_out, z_out = inputs
+    scale, z_in = spread(node, x, (s_in, z_in), how, "input_")
+    other, z_out = spread(node, x, (s_out, z_out), how, "output_")
+    first, last = points(z_in, z_out, how)
+    divisor = np.where(other == 0, 1, other)
+    whole = scaled("nearest", x.astype(np.float64) - first, scale, divisor, how.get("multiply", ""))
+    least, greatest = (int(node.value(f"output_quantization_{end}_val")) for end in ("min", "max"))
+    found = integers(whole, last, node.outputs[0].dtype, RULES[EVEN], SINGLE, how)
+    return (np.clip(found.astype(np.int64), least, greatest).astype(node.outputs[0].dtype),)
+
+
+def spread(node: Node, x: Array, own: tuple[Array, Array], how: How, side: str) -> tuple[Array, Array]:
+    """The scale, 1 where it is no number, and the zero point of each element on one side."""
+    index = indices(node, x.shape, own[0].size, how, side)
+    scale = own[0].astype(np.float64).reshape(-1)[scale_index(index, how)]
+    zero = own[1].reshape(-1)[zero_point_index(index, how)].astype(np.float64)
+    return np.where(np.isfinite(scale), scale, 1), zero
+
+
+ARITHMETIC = {
+    "tensorflow.UniformQuantize": quantize,
+    "tensorflow.UniformDequantize": dequantize,
+    "tensorflow.UniformRequantize": requantize,
+}

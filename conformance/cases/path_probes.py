@@ -243,7 +243,7 @@ def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
     keywords, axis = dict(probe.node), tested_axis(record)
     attributes = dict(keywords.pop("attributes", {}))
     if arrangement.axis is not None and axis.attribute:
-        attributes[axis.attribute] = arrangement.axis
+        attributes |= {name: arrangement.axis for name in (axis.attribute, axis.also) if name}
     if arrangement.axis is not None and axis.channels:
         attributes[axis.channels] = True
     if arrangement.block:

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from tiebreak.conformance.operators import TESTED, microsoft_qlinear, onnx_convolution_drawn
+from tiebreak.conformance.operators import TESTED, microsoft_qlinear, onnx_convolution_drawn, tensorflow_uniform
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation, holds_for_limits
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
@@ -47,6 +47,8 @@ SITUATIONS: dict[str, Situation] = {
     "a NaN or infinite operand": lambda s: any((~np.isfinite(a)).any() for a in s.floats()),
     "a scale that is no number to divide by": microsoft_qlinear.odd_scale,
     "float32 steps that overflow": microsoft_qlinear.overflows,
+    "a range narrower than the type": tensorflow_uniform.is_narrow,
+    "no range of the type": tensorflow_uniform.has_no_range,
     "a range above zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low > 0) & (low < high)),
     "a range below zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low < high) & (high < 0)),
     "a range around zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low <= 0) & (high >= 0)),

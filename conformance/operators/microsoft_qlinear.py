@@ -155,13 +155,10 @@ def forbidden_calls(prefix: str) -> tuple[ForbiddenCall, ...]:
     )
 
 
-def scales_of(shown: CaseWithStates) -> list[float]:
-    return [float(array) for array in shown.floats()]
-
-
 def odd_scale(shown: CaseWithStates) -> bool:
-    found = scales_of(shown)
-    return not all(map(math.isfinite, found)) or found[-1] == 0
+    """Whether a scale is NaN or infinite, or one of the last operand, which the others are divided by, is 0."""
+    found = shown.floats()
+    return not all(np.isfinite(scale).all() for scale in found) or bool((found[-1] == 0).any())
 
 
 def overflows(shown: CaseWithStates) -> bool:

@@ -65,7 +65,8 @@ Mistake = Callable[..., tuple[Array, ...]]  # (node, *inputs) -> the outputs of 
 class Axis:
     """How parameters with one value per slice are spread over the input.
 
-    `attribute` names the attribute that holds the axis, `block_attribute` the one that holds the block size.
+    `attribute` names the attribute that holds the axis, `block_attribute` the one that holds the block size. `also`
+    names a second attribute that has the same axis.
     With `broadcast` there is no such attribute: parameters broadcast against the input as in NumPy.
     With `always_last` parameters always have a value for each index of the last axis. With `always` they have one for
     each index of the attribute's axis, which is 0 in a node that has no other. With `ones` they are arrays of
@@ -78,6 +79,7 @@ class Axis:
     """
 
     attribute: str = ""
+    also: str = ""
     block_attribute: str = ""
     broadcast: bool = False
     always_last: bool = False

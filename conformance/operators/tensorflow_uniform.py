@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, Misplace, in_place
+from tiebreak.conformance.operators.case_with_states import CaseWithStates
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.operators.tensorflow_uniform import is_range_of
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits
 
@@ -96,10 +99,22 @@ def drawn_parameters(
     return bits("float32", repeat(scales, count), shape), bits("int32", repeat(points, count), shape)
 
 
-def no_range(shown_type: str) -> Callable[[int, int], bool]:
-    """Whether two ends are no range of a type."""
-    kind = INTEGER_TYPES[shown_type]
-    return lambda least, greatest: not kind.lowest <= least <= greatest <= kind.highest
+def ends(shown: CaseWithStates) -> tuple[int, int]:
+    """The ends of the output's range, which the attributes of an operator with two ranges name so."""
+    node = shown.case.node
+    prefix = "output_" if get_operator(node.operator).has_attribute("output_quantization_min_val") else ""
+    least, greatest = (int(node.value(f"{prefix}quantization_{end}_val")) for end in ("min", "max"))
+    return least, greatest
+
+
+def has_no_range(shown: CaseWithStates) -> bool:
+    """Whether the two ends are no range of the output's type."""
+    return not is_range_of(INTEGER_TYPES[shown.case.node.output_type], *ends(shown))
+
+
+def is_narrow(shown: CaseWithStates) -> bool:
+    kind = INTEGER_TYPES[shown.case.node.output_type]
+    return ends(shown) != (kind.lowest, kind.highest) and not has_no_range(shown)
 
 
 def forbidden_calls(prefix: str, valid: Mapping[str, Any]) -> tuple[ForbiddenCall, ...]:

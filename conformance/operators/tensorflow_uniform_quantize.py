@@ -18,12 +18,11 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     axis_of,
     drawn_parameters,
     forbidden_calls,
-    no_range,
     range_values,
     scale_codes,
 )
 from tiebreak.conformance.operators.tensorflow_uniform_quantize_mistakes import MISTAKES, PAIRS
-from tiebreak.golden.elements import INTEGER_TYPES, decode, encode, neighbour
+from tiebreak.golden.elements import decode, encode, neighbour
 from tiebreak.golden.operators.tensorflow_uniform_quantize import ID, TYPES
 from tiebreak.golden.problem import along
 from tiebreak.golden.samples.model import Tensor, bits
@@ -82,23 +81,7 @@ def scales_of(shown: CaseWithStates) -> Any:
     return shown.case.inputs[1].astype(np.float64)
 
 
-def ends(shown: CaseWithStates) -> tuple[int, int]:
-    node = shown.case.node
-    return int(node.value("quantization_min_val")), int(node.value("quantization_max_val"))
-
-
-def is_narrow(shown: CaseWithStates) -> bool:
-    kind = INTEGER_TYPES[shown.case.node.output_type]
-    return ends(shown) != (kind.lowest, kind.highest) and not has_no_range(shown)
-
-
-def has_no_range(shown: CaseWithStates) -> bool:
-    return no_range(shown.case.node.output_type)(*ends(shown))
-
-
 SITUATIONS: dict[str, Situation] = {
-    "a range narrower than the type": is_narrow,
-    "no range of the type": has_no_range,
     "a scale that is zero or no number": lambda shown: bool(
         (~np.isfinite(scales_of(shown)) | (scales_of(shown) == 0)).any()
     ),

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
-from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
+from tiebreak.conformance.operators.drawn_tensors import integer_tensor, scale_beside, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, ScaleClass, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tflite_requantize_mistakes import MISTAKES, PAIRS
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.tflite_requantize import BESIDE, DOUBLE, ID, QUANTIZE, REAL, SINGLE
 from tiebreak.golden.operators.tflite_requantize import PAIRS as TYPES
@@ -32,7 +32,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     attributes = draw_attributes(draw, source, target)
     shape = draw(shapes(wanted.rank))
     scale = draw(scales(wanted.specials))
-    other = draw(st.one_of(beside(scale), scales(wanted.specials)))
+    other = draw(st.one_of(scale_beside(scale), scales(wanted.specials)))
     zero_in, zero_out = (draw(zero_points(name)) for name in (source, target))
     parameters = (
         Tensor("float32", (), [scale]),
@@ -76,17 +76,6 @@ def scales(specials: bool) -> st.SearchStrategy[int]:
         return usual
     far = st.integers(-FAR, FAR).map(lambda power: encode(Fraction(3) * Fraction(2) ** power, KIND))
     return st.one_of(usual, usual, usual, far, st.integers(0, (1 << 32) - 1))
-
-
-def beside(scale: int) -> st.SearchStrategy[int]:
-    """A scale that makes a simple ratio with another, or one of few bits, moved by a few units in the last place."""
-    ratios = st.tuples(st.integers(1, 7), st.integers(1, 7)).map(lambda of: Fraction(*of))
-    few = st.integers(1, 511).map(lambda n: Fraction(n, 256))
-    value = decode(scale, KIND)
-    whole = Fraction(value) if math.isfinite(value) else Fraction(1)
-    return st.tuples(st.one_of(ratios, few), st.integers(-2, 2)).map(
-        lambda found: neighbour(encode(whole * found[0], KIND), KIND, found[1])
-    )
 
 
 def zero_points(name: str) -> st.SearchStrategy[int]:

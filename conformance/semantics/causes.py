@@ -661,6 +661,10 @@ SENTENCES = {
     "ratio-product-in": "difference, ratio of the scales and product in {}",
     "through-numbers-in-float32": "makes a float32 number by the one scale and divides it by the other",
     "real-result-rounded": "rounds the real result {}",
+    "multiplier-of-31-bits-in-int32": (
+        "multiplies by a whole number of 31 bits, and one shift rounds ties up; difference and sum wrap around in int32"
+    ),
+    "ratio-and-shift-in-float32": "input * ratio + shift in float32, both of the scales and zero points, ties to even",
     "shift-off-by-one": "the shift is one {}",
     "ratio-inverted": "multiplies by the inverted ratio of the scales",
     # NVFP4Quantize

@@ -70,8 +70,12 @@ def divide(numerator: Real, denominator: Real) -> Real:
 
 def to_integer(value: Real, kind: IntegerType, *, lowest: int | None = None) -> Result:
     """An integer result; outside the type's range, or infinite, it saturates. UndefinedResult for NaN."""
-    low = kind.lowest if lowest is None else lowest
-    clamped = clamp(value, Fraction(low), Fraction(kind.highest))
+    return to_ends(value, kind.lowest if lowest is None else lowest, kind.highest)
+
+
+def to_ends(value: Real, least: int, greatest: int) -> Result:
+    """An integer result between two ends; beyond them it is the nearer one. UndefinedResult for NaN."""
+    clamped = clamp(value, Fraction(least), Fraction(greatest))
     return int(clamped), IN_RANGE if clamped == value else OUT_OF_RANGE
 
 

@@ -12,8 +12,8 @@ import math
 from fractions import Fraction
 
 from tiebreak.golden.elements import Real
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, clamp, finite
-from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, Elementwise
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite, to_ends
+from tiebreak.golden.problem import Elementwise
 
 HALF = Fraction(1, 2)
 UPWARD = "ROUND_NEAREST_UPWARD"
@@ -25,8 +25,7 @@ def uniform_quantize(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point:
         raise UndefinedResult  # TUQ-U2, TUQ-U4
     product = s(value * s(1 / divisor))  # TUQ-F1, TUQ-U3
     total = whole(s, product) + zero_point  # TUQ-F2
-    clipped = clamp(total, Fraction(p.constants["least"]), Fraction(p.constants["greatest"]))  # TUQ-C1, TUQ-C2
-    return int(clipped), IN_RANGE if clipped == total else OUT_OF_RANGE
+    return to_ends(total, p.constants["least"], p.constants["greatest"])  # TUQ-C1, TUQ-C2
 
 
 def whole(s: Steps, product: Real) -> Real:

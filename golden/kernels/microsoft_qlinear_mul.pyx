@@ -11,13 +11,12 @@ import numpy as np
 from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED
 
-from libc.math cimport fabs, fma, fmax, fmin, isfinite, isnan
+from libc.math cimport fmax, fmin, isfinite, isnan
 from libc.stdint cimport int64_t, uint8_t
 
 from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow
-from tiebreak.golden.kernels.integral cimport integral, undecided
-
-cdef double UNIT = 2.0**-51  # more than three roundings lose
+from tiebreak.golden.kernels.integral cimport integral
+from tiebreak.golden.kernels.requantized cimport scaled_exactly
 
 
 cdef double stepwise(double product, double scales, double divisor, double zero, int mode,
@@ -25,19 +24,6 @@ cdef double stepwise(double product, double scales, double divisor, double zero,
     """The integer in working precision, before it saturates."""
     cdef double number = narrow(product * narrow(scales, single), single)  # MQM-F2
     return integral(narrow(narrow(number / divisor, single) + zero, single), mode)  # MQM-F3, MQM-F4, MQM-R1, MQM-U1
-
-
-cdef double exactly(double product, double scales, double divisor, double zero, int mode,
-                    bint *doubtful) noexcept nogil:
-    """The integer in real arithmetic, before it saturates; doubtful if doubles can't decide."""
-    cdef double number = product * scales  # MQM-F2
-    cdef double quotient = number / divisor  # MQM-F3
-    cdef double value = quotient + zero  # MQM-F4
-    cdef double part = value - quotient
-    cdef bint rounds = fma(product, scales, -number) != 0.0 or fma(-quotient, divisor, number) != 0.0
-    rounds = rounds or (quotient - (value - part)) + (zero - part) != 0.0
-    doubtful[0] = rounds and undecided(value, UNIT * (fabs(quotient) + fabs(zero)), mode)
-    return integral(value, mode)  # MQM-R1
 
 
 def output(problem, working, mode):
@@ -72,7 +58,9 @@ cdef list loop(const double[:, ::1] given, bint working, int mode, tuple describ
         if working:
             value = stepwise(product, scales, given[6, i], given[7, i], mode, single)
         else:
-            value = exactly(product, scales, given[6, i], given[7, i], mode, &doubtful)
+            value = scaled_exactly(  # MQM-F2, MQM-F3, MQM-F4, MQM-R1
+                product, scales, given[6, i], given[7, i], mode, &doubtful
+            )
         if doubtful:
             doubts.append(i)
         elif not isnan(value):  # MQM-U3

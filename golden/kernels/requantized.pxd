@@ -1,9 +1,9 @@
 # Inline arithmetic of kernels that requantize a sum: an integer of 32 bits times two scales, divided by a third.
 
-from libc.math cimport NAN, fabs
+from libc.math cimport NAN, fabs, fma
 
 from tiebreak.golden.kernels.arithmetic cimport Format, narrow, product_narrowed
-from tiebreak.golden.kernels.integral cimport integral
+from tiebreak.golden.kernels.integral cimport integral, undecided
 
 cdef inline double rounded_exactly(double total, double a, double b, double y, int mode) noexcept nogil:
     """total * a * b / y rounded to an integer by a mode; NaN if doubles can't decide it. y is not 0.
@@ -25,3 +25,19 @@ cdef inline double rounded_in_steps(double total, double a, double b, double y, 
     The total is a float32 before.
     """
     return integral(narrow(product_narrowed(<double><float>total, narrow(a * b, f), f) / y, f), mode)
+
+
+cdef inline double scaled_exactly(double total, double scale, double divisor, double zero, int mode,
+                                  bint *doubtful) noexcept nogil:
+    """total * scale / divisor + zero rounded to an integer by a mode; doubtful if doubles can't decide it.
+
+    All four are exact. Three steps round, each by at most 2^-53 of its result: 2^-51 is more than that.
+    """
+    cdef double number = total * scale
+    cdef double quotient = number / divisor
+    cdef double value = quotient + zero
+    cdef double part = value - quotient
+    cdef bint rounds = fma(total, scale, -number) != 0.0 or fma(-quotient, divisor, number) != 0.0
+    rounds = rounds or (quotient - (value - part)) + (zero - part) != 0.0
+    doubtful[0] = rounds and undecided(value, 2.0**-51 * (fabs(quotient) + fabs(zero)), mode)
+    return integral(value, mode)

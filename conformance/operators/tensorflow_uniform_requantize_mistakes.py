@@ -1,0 +1,177 @@
+"""Usual mistakes of `tensorflow.UniformRequantize`: those of every requantizer, and those of its range and parameters.
+
+Each element has a scale and a zero point of either side. Which ones it takes is a step too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.judging.misplaced import Misplace
+from tiebreak.conformance.operators import tflite_requantize_mistakes as rq
+from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
+from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.places import fused_multiply_add
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+Places = tuple[Misplace, Misplace]
+Ends = tuple[int, int]
+WORD = INTEGER_TYPES["int32"]
+ROLES = {"same": "ratio", "nearest": "nearest", "saturate": "range"}  # of the steps that every requantizer has
+
+
+def ends_of(node: Node) -> Ends:
+    return int(node.value("output_quantization_min_val")), int(node.value("output_quantization_max_val"))
+
+
+def to_ends(node: Node, whole: Array, zero_point: Array) -> Array:
+    return np.asarray(np.clip(whole + zero_point, *ends_of(node)))
+
+
+def pipeline(places: Places = IN_PLACE, **steps: Any) -> Mistake:
+    """A requantizer with the right steps unless others are given."""
+    requantize = rq.Requantizer(**({"whole": rq.real, "out": to_ends} | steps))
+
+    def run(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+        if places is not IN_PLACE and max(array.size for array in parameters) < 2:
+            raise NotImplementedError
+        return requantize(node, x, *spread(node, x, parameters, places))
+
+    return run
+
+
+def spread(
+    node: Node, x: Array, parameters: tuple[Array, ...], places: Places = IN_PLACE
+) -> tuple[Array, Array, Array, Array]:
+    """Scale and zero point of either side for each element, of x's shape."""
+    axes = [int(node.value(f"{side}_quantization_axis")) for side in ("input", "output")]
+    s_in, z_in, s_out, z_out = parameters
+    first, last = taken(x, axes[0], s_in, z_in, places), taken(x, axes[1], s_out, z_out, places)
+    return first[0], first[1], last[0], last[1]
+
+
+# The input
+
+
+def through_float32(x: Array) -> Array:
+    """An int32 rounded to float32 and cast back, which gives the lowest for what is beyond."""
+    if x.dtype != np.int32:
+        raise NotImplementedError
+    found = x.astype(np.float32).astype(np.float64)
+    return np.where(found > WORD.highest, WORD.lowest, found).astype(np.int32)
+
+
+def in_float32_before_subtracting(x: Array, zero_point: Array) -> Array:
+    return np.asarray(x.astype(np.float32) - zero_point.astype(np.float32)).astype(np.float64)
+
+
+def difference_in_int32(x: Array, zero_point: Array) -> Array:
+    return rq.words(x.astype(np.int64) - zero_point.astype(np.int64)).astype(np.float64)
+
+
+# The output
+
+
+def sum_in_int32(node: Node, whole: Array, zero_point: Array) -> Array:
+    """The whole number saturates to int32, and the sum wraps around there; then the ends."""
+    held = np.clip(whole, WORD.lowest, WORD.highest).astype(np.int64)
+    return np.asarray(np.clip(rq.words(held + zero_point.astype(np.int64)), *ends_of(node)))
+
+
+def with_ends(change: Callable[[Ends, Ends], Ends]) -> Callable[[Node, Array, Array], Array]:
+    """Other ends, from those of the attributes and those of the type."""
+
+    def out(node: Node, whole: Array, zero_point: Array) -> Array:
+        kind = INTEGER_TYPES[node.output_type]
+        own = ends_of(node)
+        if (other := change(own, (kind.lowest, kind.highest))) == own:
+            raise NotImplementedError
+        return np.asarray(np.clip(whole + zero_point, *other))
+
+    return out
+
+
+def clamped_first(node: Node, whole: Array, zero_point: Array) -> Array:
+    return to_ends(node, np.clip(whole, *ends_of(node)), zero_point)
+
+
+def clipped_input(node: Node, x: Array) -> Array:
+    """The input between both of its ends first."""
+    least, greatest = (int(node.value(f"input_quantization_{end}_val")) for end in ("min", "max"))
+    return np.asarray(np.clip(x, least, greatest))
+
+
+def of_clipped_input(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+    return RIGHT(node, clipped_input(node, x), *parameters)
+
+
+def by_ratio_and_shift(fused: bool, node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+    """One factor and one sum in float32, computed beforehand from both sides; ties to even."""
+    s_in, z_in, s_out, z_out = spread(node, x, parameters)
+    with np.errstate(all="ignore"):
+        ratio = s_in / s_out
+        shift = z_out.astype(np.float32) - z_in.astype(np.float32) * ratio
+        value = x.astype(np.float32)
+        total = rounded_once(value, ratio, shift) if fused else value * ratio + shift
+        whole = np.clip(np.rint(np.nan_to_num(total.astype(np.float64))), *ends_of(node))
+    return (whole.astype(np.int64).astype(node.outputs[0].dtype),)
+
+
+def rounded_once(value: Array, ratio: Array, shift: Array) -> Array:
+    return fused_multiply_add(value, ratio, shift.astype(np.float64), np.dtype(np.float32))
+
+
+RIGHT = pipeline()
+OF_ENDS: tuple[tuple[str, Callable[[Ends, Ends], Ends]], ...] = (
+    ("ignores:quantization_min_val and quantization_max_val", lambda own, kind: kind),
+    ("ignores:quantization_min_val", lambda own, kind: (kind[0], own[1])),
+    ("ignores:quantization_max_val", lambda own, kind: (own[0], kind[1])),
+)
+DIFFERENCES = (
+    frequent("x-in:float32", "difference", x=through_float32),
+    frequent("difference-wraps-in:int32", "difference", difference=difference_in_int32),
+    frequent("converts-before-subtracting", "difference", difference=in_float32_before_subtracting),
+)
+OUTPUTS = (
+    frequent("wraps", "range", out=rq.wrapped),
+    frequent("clamps-before-zero-point", "range", out=clamped_first),
+    frequent("sum-wraps-in:int32", "range", out=sum_in_int32),
+    *(step(key, "narrow", out=with_ends(change)) for key, change in OF_ENDS),
+)
+OF_NODES = ("real-result-rounded", "shifts-left")  # what begins so depends on attributes that tflite.Requantize has
+SHARED = tuple(
+    replace(one, role=ROLES[one.role]) for one in (*rq.WHOLE, *rq.INPUTS, *rq.SCALES) if not one.id.startswith(OF_NODES)
+)
+ROUNDINGS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("toward zero", np.trunc),
+    ("down", np.floor),
+    ("up", np.ceil),
+    ("away from zero", rq.from_zero),
+)
+WHOLE = tuple(
+    step(f"real-result-rounded:{name}", "nearest", whole=partial(rq.real, whole=whole)) for name, whole in ROUNDINGS
+)
+STEPS: tuple[WrongStep, ...] = (*DIFFERENCES, *OUTPUTS, *WHOLE, *SHARED)
+OF_PLACES = tuple((Cause(key, "projection"), pipeline((first, last))) for key, first, last in PLACES)
+MULTIPLIED: dict[str, Any] = {"whole": rq.once, "difference": difference_in_int32, "out": sum_in_int32}
+OWN: tuple[tuple[Cause, Mistake], ...] = (
+    (Cause("multiplier-of-31-bits-in-int32", "ratio"), pipeline(**MULTIPLIED)),
+    (
+        Cause(f"x-in:float32{JOINT}multiplier-of-31-bits-in-int32", "difference"),
+        pipeline(x=through_float32, **MULTIPLIED),
+    ),
+    (Cause("ratio-and-shift-in-float32", "ratio"), partial(by_ratio_and_shift, False)),
+    (Cause("ratio-and-shift-in-float32:fused", "ratio"), partial(by_ratio_and_shift, True)),
+    (Cause("clips-input", "input-range"), of_clipped_input),
+)
+MISTAKES: tuple[tuple[Cause, Mistake], ...] = (*OF_PLACES, *OWN, *single_steps(pipeline, STEPS))
+PAIRS: tuple[tuple[Cause, Mistake], ...] = pairs_of_steps(pipeline, STEPS)
