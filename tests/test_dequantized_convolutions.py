@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES
+from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
+OPERATOR = "onnx.QLinearConv"
+ALONG_INPUTS = next(run for cause, run in MISTAKES if cause.id == "along-other-axis:w_scale and w_zero_point")
 CAUSES = {cause.id: mistake for cause, mistake in MISTAKES if cause.id.startswith("convolves-dequantized")}
 
 
@@ -25,6 +30,35 @@ def test_whole_numbers_and_a_bias_give_what_the_formula_gives(ending: str) -> No
     node = make_node("onnx.QLinearConv", real="uint8", quantized="uint8")
     (y,) = CAUSES[ending](node, *one_weight(3, 5, (0.5, 2, 1), 4, np.array([7], np.int32)))
     assert y.tolist() == [[[26]]]
+
+
+def test_ends_of_the_range_that_overflow_give_zero() -> None:
+    """-130 * 2^126 and 125 * 2^126 are no float32: both ends are infinite, and the level is no number."""
+    node = make_node("onnx.QLinearConv", real="uint8", quantized="int8", zero_point=False)
+    inputs = (*one_weight(3, 5, (1, 1, 2.0**126), 0)[:7], np.asarray(2, np.int8))
+    with np.errstate(all="ignore"):
+        (y,) = CAUSES["convolves-dequantized:then a FakeQuantize by its formula"](node, *inputs)
+    assert y.tolist() == [[[0]]]
+
+
+def test_scales_and_zero_points_of_input_channels() -> None:
+    """Weights (4 - 1) * 0.5 and (6 - 2) * 2 of x's 2 and 3, and a bias of 10 * 0.5: 3 + 24 + 5 = 32."""
+    node = make_node("onnx.QLinearConv", real="uint8", quantized="uint8")
+    x, w, one = np.array([[[2], [3]]], np.uint8), np.array([[[4], [6]]] * 2, np.uint8), np.float32(1)
+    of_w = np.array([0.5, 2], np.float32), np.array([1, 2], np.uint8)
+    zero, bias = np.zeros((), np.uint8), np.array([10, 10], np.int32)
+    (y,) = ALONG_INPUTS(node, x, np.asarray(one), zero, w, *of_w, np.asarray(one), zero, bias)
+    assert y.tolist() == [[[32], [47]]]
+
+
+def test_openvino_takes_scales_of_w_along_its_input_channels() -> None:
+    openvino = pytest.importorskip("tiebreak.adapters.openvino")
+    cases = [case for case in indexed_cases(VECTORS / file_name(OPERATOR, "uint8", "uint8")) if "channels-2" in case.id]
+    assert cases
+    for case in cases:
+        (found,) = openvino.OpenVino().compile(case.node)(*case.inputs)
+        (given,) = ALONG_INPUTS(case.node, *case.inputs)
+        assert found.tolist() == given.tolist(), case.id
 
 
 def test_a_tie_tells_where_the_zero_point_is_added() -> None:

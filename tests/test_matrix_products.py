@@ -12,6 +12,7 @@ import wrong_onnx_qlinear_matmul as qlinear
 from hypothesis import given, settings
 
 from tiebreak.adapters.onnx_reference import OnnxReference
+from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.judge import codes_of_outputs
 from tiebreak.conformance.judging.rows import element_operands
@@ -46,6 +47,7 @@ NAMED = (
     ("sum without the last product", "sum-without-last-product"),
     ("first scale of rows for all", "one-for-all:a_scale"),
     ("no y_scale", "ignores:y_scale"),
+    ("one factor, the zero point first", "zero-point-first-in:float64, by one factor"),
     ("wraps", "wraps"),
 )
 
@@ -53,6 +55,12 @@ NAMED = (
 # A cause computes in float32, a box in fractions: beside a tie, and beyond 2^62, they differ. Of a batch they take
 # another row as the first.
 APART = {"NearRational", "PrecisionSensitive", "ScaleNotPowerOfTwo", "Overflow", "Batch"}
+
+
+ONE_FACTOR = "zero-point-first-in:float64, by one factor"
+PAIRS_BY_ONE_FACTOR = "pairs-saturate-in-16-bits:by one factor in float32"
+SETS = instruction_sets().split()
+AVX2_ALONE = "avx2" in SETS and not any("vnni" in name for name in SETS)
 
 
 def vectors(operator: str, *types: str) -> list[Case]:
@@ -229,6 +237,29 @@ def test_a_cause_reproduces_the_wrong_backend(name: str, cause: str) -> None:
         assert own[away].tolist() == found[away].tolist(), case.id
         differ += int(away.sum())
     assert differ
+
+
+@pytest.mark.parametrize("real", ["float32", "bfloat16"])
+def test_the_reference_evaluator_has_one_factor_and_adds_the_zero_point_first(real: str) -> None:
+    run = next(run for cause, run in TESTED[QLINEAR].mistakes or () if cause.id == ONE_FACTOR)
+    cases = [case for case in vectors(QLINEAR, real, "uint8") if {"Tie", "NearRational"} & set(case.flags)]
+    assert cases
+    for case in cases:
+        (found,) = OnnxReference().compile(case.node)(*case.inputs)
+        assert found.tolist() == run(case.node, *case.inputs)[0].tolist(), case.id
+
+
+def test_onnxruntime_adds_saturated_pairs_and_multiplies_by_one_factor() -> None:
+    """Its kernel for AVX2 does so with unsigned and signed bytes; scales of float16 become float32 first."""
+    adapter = pytest.importorskip("tiebreak.adapters.onnxruntime")
+    if not AVX2_ALONE:
+        pytest.skip("no AVX2, or VNNI, too")
+    run = next(run for cause, run in TESTED[QLINEAR].mistakes or () if cause.id == PAIRS_BY_ONE_FACTOR)
+    cases = [case for case in vectors(QLINEAR, "float16", "uint8") if "/pairs-" in case.id and "uint8-int8" in case.id]
+    assert cases
+    for case in cases:
+        (found,) = adapter.OnnxRuntime().compile(case.node)(*case.inputs)
+        assert found.tolist() == run(case.node, *case.inputs)[0].tolist(), case.id
 
 
 def test_the_reference_evaluator_adds_the_zero_point_before_it_rounds() -> None:

@@ -14,7 +14,7 @@ from causes_of_records import causes_of
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS, MUL_MISTAKES
+from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS, MUL_MISTAKES, MUL_PAIRS
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name
@@ -157,6 +157,31 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(operator: str, name: str, k
     assert set(causes_of(box, cases)) == {sentence_of(key)}
 
 
+FUSED = {
+    ADD: "reciprocal-of-output-scale:fused",
+    MUL: "multiplies-numbers-in-float32:by the reciprocal, fused",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("fused, by the reciprocal", ""), ("fused, by the reciprocal, truncates and wraps", " + truncates-and-wraps")],
+)
+@pytest.mark.parametrize("operator", [ADD, MUL])
+def test_fused_sums_get_their_cause_and_no_other(operator: str, name: str, more: str) -> None:
+    box = BOXES[f"{operator.rpartition('.')[2]}: {name}"]
+    cases = [case for case in indexed_cases(VECTORS / file_name(operator, "float32", "int8")) if "near" in case.id]
+    key = f"{FUSED[operator]}{more}"
+    assert set(causes_of(box, cases)) == {sentence_of(key)}
+
+
+@pytest.mark.parametrize("operator", [ADD, MUL])
+def test_a_conversion_to_int32_gets_its_cause_and_no_other(operator: str) -> None:
+    box = BOXES[f"{operator.rpartition('.')[2]}: casts to int32"]
+    cases = [case for case in indexed_cases(VECTORS / file_name(operator, "float32", "int8")) if "saturates" in case.id]
+    assert set(causes_of(box, cases)) == {sentence_of("casts-to-int32")}
+
+
 @pytest.mark.parametrize(
     ("operator", "cause", "run"),
     [*((ADD, *one) for one in ADD_MISTAKES), *((MUL, *one) for one in MUL_MISTAKES)],
@@ -201,6 +226,17 @@ def test_onnxruntime_adds_by_ratios_to_one_part_of_all_zero_points(scales: Any) 
     flat = np.repeat(INTEGERS, 256), np.tile(INTEGERS, 256)
     for case in (every_pair(ADD, scales, (-7, 12, 5)), case_of(ADD, *flat, scales, (-7, 12, 5))):
         assert differing(case, answers("onnxruntime", case), run) == 0
+
+
+@pytest.mark.parametrize("operator", [ADD, MUL])
+def test_openvino_fuses_truncates_and_wraps(operator: str) -> None:
+    """Every one of 65,536 pairs. The processor needs AVX2."""
+    if "avx2" not in instruction_sets().split():
+        pytest.skip("no AVX2")
+    table = {ADD: ADD_PAIRS, MUL: MUL_PAIRS}[operator]
+    case = every_pair(operator, NEARLY, (-7, 12, 5))
+    run = mistake(table, f"{FUSED[operator]} + truncates-and-wraps")
+    assert differing(case, answers("openvino", case), run) == 0
 
 
 @pytest.mark.parametrize("operator", [ADD, MUL])

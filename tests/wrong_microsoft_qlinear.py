@@ -34,6 +34,14 @@ def by_ratio(adds: bool, x: Array, y: Array, scales: Floats, zero: Any) -> Array
     return np.asarray((x * (a / c) + y * (b / c) if adds else x * y * (a * b / c)) + Single(zero))
 
 
+def fused(adds: bool, x: Array, y: Array, scales: Floats, zero: Any) -> Array:
+    """The reciprocal of C's scale; each sum takes a product before it is rounded."""
+    a, b, c = (Wide(scale) for scale in scales)
+    rounded = Single(y * b)
+    number = Single(x * a + rounded.astype(Wide)) if adds else Single(x * a) * rounded
+    return np.asarray(Single(number.astype(Wide) * Wide(Single(1 / c)) + zero))
+
+
 def each_rounded(adds: bool, x: Array, y: Array, scales: Floats, zero: Any) -> Array:
     a, b, c = (Wide(scale) for scale in scales)
     return np.asarray(np.rint(x * a / c) + np.rint(y * b / c) + zero)
@@ -41,6 +49,11 @@ def each_rounded(adds: bool, x: Array, y: Array, scales: Floats, zero: Any) -> A
 
 def saturated(info: Any, whole: Array) -> Array:
     return np.asarray(np.clip(whole, info.min, info.max))
+
+
+def to_int32(info: Any, whole: Array) -> Array:
+    """What x86's conversion gives beyond int32: its lowest number."""
+    return np.where(np.abs(whole) < 2.0**31, whole, -(2.0**31))
 
 
 def low_bits(info: Any, whole: Array) -> Array:
@@ -87,6 +100,9 @@ WRONG = [
     *both("floors", "ScaleNotPowerOfTwo", whole=np.floor),
     *both("ceils", "ScaleNotPowerOfTwo", whole=np.ceil),
     *both("ratio rounded first", "RoundedRatio", value=by_ratio),
+    *both("fused, by the reciprocal", "RoundedRatio", value=fused),
+    *both("fused, by the reciprocal, truncates and wraps", "RoundedRatio", value=fused, whole=np.trunc, clamp=low_bits),
+    *both("casts to int32", "Overflow", before=to_int32),
     *both("in float16", "ScaleNotPowerOfTwo", value=lambda *of: stepwise(*of, kind=np.float16)),
     *both("no zero point of A", "ZeroPointEdge", points=lambda a, b, c: (0, b, c)),
     *both("no zero point of B", "ZeroPointEdge", points=lambda a, b, c: (a, 0, c)),

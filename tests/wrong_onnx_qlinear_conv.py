@@ -215,6 +215,24 @@ def without_tail(terms: list[int]) -> int:
     return sum(terms[: len(terms) // 4 * 4] if len(terms) >= 4 else terms)
 
 
+def along_inputs(node: Any, *inputs: Array) -> tuple[Array, ...]:
+    """Scales and zero points of w by input channel, where there are as many."""
+    x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point, *bias = inputs
+    if not w_scale.size == w.shape[1] > 1:
+        return Convolver()(node, *inputs)
+    frame, size = frame_of(node, x.shape[2:], w.shape[2:]), w[0, 0].size
+    scales, points = w_scale.tolist(), np.broadcast_to(w_point, w_scale.shape).tolist()
+    found = np.zeros((x.shape[0], w.shape[0], *frame.output), y_point.dtype)
+    for place in np.ndindex(*found.shape):
+        total = Fraction(scales[place[1]]) * int(bias[0][place[1]]) if bias else Fraction(0)
+        for n, (pixel, weight) in enumerate(RIGHT_SUMS.pairs(node, frame, x, w, place)):
+            of_x = 0 if pixel is None else pixel - int(x_point)
+            total += of_x * (weight - points[n // size]) * Fraction(scales[n // size])
+        quotient = even(total * ratio(x_scale, 1, y_scale))
+        found[place] = clamped(node.output_type, quotient + int(y_point))
+    return (found,)
+
+
 SUMS = (
     ("no zero point of x", "ZeroPointEdge", {"points": lambda x, w: (0, w)}),
     ("no zero point of w", "ZeroPointEdge", {"points": lambda x, w: (x, 0)}),
@@ -253,6 +271,7 @@ WRONG = [
     wrong("narrow range", "RangeEdge", TO_SIGNED, clamp=lambda kind, total: max(clamped(kind, total), -127)),
     wrong("scale of the first channel", "PerAxis", EVERY, scale_of=lambda channel: 0),
     wrong("scale of the next channel", "PerAxis", scale_of=lambda channel: channel + 1),
+    WrongBackend("conv: parameters of w along its input channels", OPERATOR, along_inputs, "PerAxis", EVERY),
     wrong("bias dropped", "Bias", EVERY, bias=lambda total, bias: total),
     wrong("bias subtracted", "Bias", bias=lambda total, bias: total - bias),
     wrong("bias of the first channel", "Bias", bias_of=lambda channel: 0),

@@ -154,6 +154,12 @@ def folded(total: int, scales: Scales) -> Fraction:
     return single(single(Fraction(total)) * multiplier)
 
 
+def one_factor(total: int, scales: Scales) -> Fraction:
+    """One factor in float32, whose product with the sum is not rounded."""
+    a, b, y = scales
+    return total * single(single(a * b) / y)
+
+
 def reciprocal(total: int, scales: Scales) -> Fraction:
     a, b, y = scales
     return single(single(total * single(a * b)) * single(1 / y))
@@ -221,6 +227,8 @@ WRONG = [
     wrong("rounds to sixteenths first", "NearRational", finish=by(sixteenths)),
     wrong("folded multiplier", "NearRational", quotient=ordinary(folded)),
     wrong("reciprocal of y_scale", "NearRational", quotient=ordinary(reciprocal)),
+    wrong("one factor, the zero point first", "NearRational", quotient=ordinary(one_factor),
+          finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),
     wrong("multiplier of 15 bits", "NearRational", quotient=ordinary(fixed_point)),
     wrong("zero point first", "ZeroPointParity", EVERY,
           finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),

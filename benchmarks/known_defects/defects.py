@@ -79,6 +79,8 @@ SENTENCES: dict[str, dict[str, str]] = {
         "factor-8-bits": "The ratio of the scales has 8 fractional bits.",
         "ratio-doubled": "The ratio of the scales is twice as large.",
         "factor-of-scales": "The scales make one factor in the working type, by which the sum is multiplied.",
+        "factor-of-scales-wide": "The scales make one factor in the working type; its product is not rounded to it.",
+        "fused-reciprocal": "The reciprocal of C's scale multiplies, and each sum is fused with a product before it.",
     },
     "sum": {
         "sum-wraps-in-16-bits": "The sum of products is held in 16 bits, and wraps around.",
@@ -126,6 +128,7 @@ SENTENCES: dict[str, dict[str, str]] = {
         "channels-reversed": "Channels take their parameters in reverse order.",
         "blocks-one-longer": "Each block is one element too long.",
         "blocks-interleaved": "Neighbours take the scales of different blocks.",
+        "axis-of-inputs": "Parameters of weights go along their input channels.",
         "last-block-joined": "A short last block takes the scale of the one before.",
         "blocks-even": "The axis is divided evenly among the scales.",
         "first-output-limits": "The first output limits serve all; input limits are right.",

@@ -17,11 +17,15 @@ SINGLE = in_type(FLOAT32)
 
 def added(node: Node, inputs: Outputs, how: How) -> Outputs:
     x, y, (one, other, last) = operands(inputs, how)
+    if how.get("multiply") == "fused-reciprocal":
+        return (fused_result(node, fused(x, one, SINGLE(y * other)), last, inputs[7:], how),)
     return (result(node, SINGLE(SINGLE(x * one) + SINGLE(y * other)), last, inputs[7:], how),)
 
 
 def multiplied(node: Node, inputs: Outputs, how: How) -> Outputs:
     x, y, (one, other, last) = operands(inputs, how)
+    if how.get("multiply") == "fused-reciprocal":
+        return (fused_result(node, SINGLE(SINGLE(x * one) * SINGLE(y * other)), last, inputs[7:], how),)
     return (result(node, SINGLE(SINGLE(x * y) * SINGLE(one * other)), last, inputs[7:], how),)
 
 
@@ -35,8 +39,22 @@ def operands(inputs: Outputs, how: How) -> tuple[Array, Array, tuple[Array, ...]
 
 def result(node: Node, number: Array, scale: Array, points: Outputs, how: How) -> Array:
     quotients = divided(number, np.broadcast_to(scale, number.shape), FLOAT32, how.get("divide", ""))
-    point = points[0].astype(np.float64) if points else np.zeros(())
-    return point_first(node, quotients, np.broadcast_to(point, quotients.shape), SINGLE, how)
+    return point_first(node, quotients, np.broadcast_to(point_of(points), quotients.shape), SINGLE, how)
+
+
+def fused_result(node: Node, number: Array, scale: Array, points: Outputs, how: How) -> Array:
+    total = fused(number, SINGLE(1 / scale), point_of(points))
+    return integers(total, 0 * total, node.outputs[0].dtype, RULES[EVEN], SINGLE, how)
+
+
+def fused(x: Array, factor: Array, addend: Array) -> Array:
+    """x * factor + addend, rounded once to float32: an extended float holds the product of two float32."""
+    total = x.astype(np.longdouble) * factor + addend
+    return np.asarray(total.astype(np.float32).astype(np.float64))
+
+
+def point_of(points: Outputs) -> Array:
+    return points[0].astype(np.float64) if points else np.zeros(())
 
 
 def point_first(node: Node, quotients: Array, zeros: Array, s: Step, how: How) -> Array:

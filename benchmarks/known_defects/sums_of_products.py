@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -53,19 +54,25 @@ def matrix_sums(a: Array, a_point: Array, b: Array, b_point: Array, how: How) ->
 
 def image_sums(node: Node, x: Array, x_point: Array, w: Array, w_point: Array, how: How) -> Array:
     """The sums of a convolution, of y's shape. What pads add is x's zero point, so that its difference is 0."""
+    of_channels = w_point.astype(np.int64).reshape(-1, *(1,) * (w.ndim - 1))
+    return summed([term for _, term in image_terms(node, x, x_point, w, of_channels, how)], how)
+
+
+def image_terms(
+    node: Node, x: Array, x_point: Array, w: Array, w_point: Array, how: How
+) -> Iterator[tuple[int, Array]]:
+    """The products of each place in the kernel, with its input channel. `w_point` broadcasts to w."""
     found, group = geometry_of(node, x.shape, w.shape), int(node.value("group"))
     around = [(0, 0), (0, 0), *zip(found.before, found.after, strict=True)]
     pixels = np.pad(x, around, constant_values=x_point.reshape(-1)[0])
     pixels = difference(pixels, first_point(x_point, how), how)
-    weights = difference(w, w_point.astype(np.int64).reshape(-1, *(1,) * (w.ndim - 1)), how)
+    weights = difference(w, w_point, how)
     first = np.arange(w.shape[0]) // (w.shape[0] // group) * w.shape[1]  # the group's first channel, for each output
-    terms = []
     for channel, *place in product(*map(range, w.shape[1:])):
         axes = zip(place, found.dilations, found.strides, found.output, strict=True)
         spots = tuple(slice(at * gap, at * gap + step * (n - 1) + 1, step) for at, gap, step, n in axes)
         own = weights[(slice(None), channel, *place)].reshape(-1, *(1,) * len(place))
-        terms.append(pixels[(slice(None), first + channel, *spots)] * own)
-    return summed(terms, how)
+        yield channel, pixels[(slice(None), first + channel, *spots)] * own
 
 
 def requantized(node: Node, total: Array, scales: Outputs, point: Array, how: How) -> Array:
@@ -75,6 +82,8 @@ def requantized(node: Node, total: Array, scales: Outputs, point: Array, how: Ho
     s = in_type(kind)
     if how.get("multiply") == "factor-of-scales":
         quotient = s(s(total) * s(s(one * other) / last))
+    elif how.get("multiply") == "factor-of-scales-wide":
+        quotient = total * s(s(one * other) / last)
     else:
         x = converted(total.astype(np.longdouble) * s(one * other), kind).astype(np.float64)
         quotient = divided(x, np.broadcast_to(last, x.shape), kind, how.get("divide", ""))
@@ -112,10 +121,25 @@ def integer_images(node: Node, inputs: Outputs, how: How) -> Outputs:
 def quantized_images(node: Node, inputs: Outputs, how: How) -> Outputs:
     x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point, *bias = inputs
     of_channels = (-1, *(1,) * (x.ndim - 2))
+    if how.get("place") == "axis-of-inputs" and w_scale.size == w.shape[1] > 1:
+        return (along_inputs(node, inputs, of_channels, how),)
     total = image_sums(node, x, x_point, w, w_point, how)
     total = total + (bias[0].astype(np.int64).reshape(of_channels) if bias else 0)
     total = total.astype(np.float32).astype(np.float64)  # QLinearConv rounds the sum, too
     return (requantized(node, total, (x_scale, w_scale.reshape(of_channels), y_scale), y_point, how),)
+
+
+def along_inputs(node: Node, inputs: Outputs, of_channels: tuple[int, ...], how: How) -> Array:
+    """The sums of real numbers, in extended floats, as the scales of the terms of a sum differ."""
+    x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point, *bias = inputs
+    of_inputs = w_point.astype(np.int64).reshape(-1, *(1,) * (w.ndim - 2))
+    scales = w_scale.astype(np.longdouble)
+    terms = image_terms(node, x, x_point, w, of_inputs, how)
+    total = sum(term * scales[channel] for channel, term in terms)
+    total = total + (bias[0].astype(np.int64) * scales).reshape(of_channels) if bias else total
+    quotient = np.asarray(total * x_scale.astype(np.longdouble) / y_scale).astype(np.float64)
+    points = np.broadcast_to(y_point.astype(np.float64), quotient.shape)
+    return integers(quotient, points, node.outputs[0].dtype, RULES[EVEN], in_type("float64"), how)
 
 
 ARITHMETIC = {

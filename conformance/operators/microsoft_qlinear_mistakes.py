@@ -175,6 +175,15 @@ def sum_by_reciprocal(given: ScaledPair) -> Array:
     return f32(f32(f32(f32(a * first) + f32(b * second)) * f32(1 / c)) + given.points[2])
 
 
+def sum_by_fused_reciprocal(given: ScaledPair) -> Array:
+    """A's number is added fused to B's, and C's zero point fused to the sum times the reciprocal.
+
+    As OpenVINO does it: its front end writes the document's steps, and its plugin fuses what can be.
+    """
+    (first, second), (a, b, c) = given.differences, given.scales
+    return fma(fma(first, a, f32(b * second)), f32(1 / c), given.points[2])
+
+
 def sum_in_fixed_point(given: ScaledPair) -> Array:
     """Both ratios as whole numbers with one shift, of 22 bits for the greater; ties away from zero.
 
@@ -201,10 +210,12 @@ def product_in_steps(given: ScaledPair, change: Change = f32) -> Array:
     return change(change(number / c) + given.points[2])
 
 
-def product_of_numbers(given: ScaledPair, *, reciprocal: bool = False) -> Array:
-    """Both numbers in float32, their product divided."""
+def product_of_numbers(given: ScaledPair, *, reciprocal: bool = False, fused: bool = False) -> Array:
+    """Both numbers in float32, their product divided, or times the reciprocal; `fused` with the zero point's sum."""
     (first, second), (a, b, c) = given.differences, given.scales
     number = f32(f32(a * first) * f32(b * second))
+    if fused:
+        return fma(number, f32(1 / c), given.points[2])
     quotient = f32(number * f32(1 / c)) if reciprocal else f32(number / c)
     return f32(quotient + given.points[2])
 
@@ -254,6 +265,10 @@ def at_most_signed(node: Node, whole: Array) -> Array:
 def through_int16(node: Node, whole: Array) -> Array:
     """The low 16 bits, saturated."""
     return saturated(node, whole.astype(np.int64).astype(np.int16).astype(np.int64))
+
+
+def through_int32(node: Node, whole: Array) -> Array:
+    return saturated(node, ws.through_int32(whole))
 
 
 def wrapping_difference(node: Node, x: Array, zero: Array) -> Array:
@@ -311,6 +326,7 @@ OUTPUTS = (
     frequent("truncates-and-wraps", "nearest", whole=np.trunc, out=low_bits),
     frequent("truncates-then-adds-zero-point", "nearest", whole=np.trunc, zero_last=True),
     step("truncates-then-adds-zero-point-and-wraps", "nearest", whole=np.trunc, zero_last=True, out=low_bits),
+    frequent("casts-to-int32", "saturate", out=through_int32),
     step("narrow-range", "saturate", out=narrow),
     step("highest-of-signed", "saturate", out=at_most_signed),
     step("wraps-in-int16-then-saturates", "saturate", out=through_int16),
@@ -323,6 +339,7 @@ ADD_VALUES = (
     frequent("rounds-each-operand", "together", value=each_rounded),
     frequent("ratios-in-fixed-point:22", "quotient", value=sum_in_fixed_point),
     frequent("reciprocal-of-output-scale", "quotient", value=sum_by_reciprocal),
+    frequent("reciprocal-of-output-scale:fused", "quotient", value=sum_by_fused_reciprocal),
     step("steps-in:float16", "nearest", value=partial(sum_in_steps, change=ws.in_float16)),
     step("steps-in:bfloat16", "nearest", value=partial(sum_in_steps, change=ws.in_bfloat16)),
     frequent(STEPWISE, "nearest", value=sum_in_steps),
@@ -337,6 +354,11 @@ MUL_VALUES = (
         "multiplies-numbers-in-float32:by the reciprocal",
         "together",
         value=partial(product_of_numbers, reciprocal=True),
+    ),
+    frequent(
+        "multiplies-numbers-in-float32:by the reciprocal, fused",
+        "together",
+        value=partial(product_of_numbers, fused=True),
     ),
     step("ratios-in-fixed-point:15", "quotient", value=partial(product_in_fixed_point, 15)),
     frequent("reciprocal-of-output-scale", "quotient", value=product_by_reciprocal),

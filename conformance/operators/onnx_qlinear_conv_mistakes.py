@@ -9,11 +9,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import dequantized_results as dq
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.onnx_convolution_steps import (
     OTHER_CHANNELS,
     STEPS,
+    Convolved,
     SumSteps,
     nothing_to_mistake,
     wrapped,
@@ -24,7 +26,6 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 Quotient = Callable[[Array, Array, Array, Array], Array]  # of the sum and the scales of x, w and y
-Whole = Callable[[str, Array, Array, Array], Array]  # y's type, a sum of real numbers, y's scale and zero point
 OF_SUM = ("geometry", "weights", "pixels", "points", "meet", "sum")
 
 
@@ -41,7 +42,8 @@ class ConvolutionSteps:
     """Steps in order, the right ones unless given. `scale_of` gives the channel whose scale an element takes."""
 
     sums: SumSteps = field(default_factory=SumSteps)
-    whole: Whole | None = None  # in place of the sum, the quotient and rounding; x, w and the bias are dequantized
+    whole: dq.Finish | None = None  # in place of the sum, the quotient and rounding; x, w and the bias are dequantized
+    of_inputs: bool = False  # whether w's scales and zero points belong to its input channels
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     scale_of: Callable[[Array, int], Array] | None = None
     scales: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = lambda x, w, y: (x, w, y)
@@ -52,7 +54,7 @@ class ConvolutionSteps:
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point = inputs[:8]
-        if self.whole:
+        if self.whole or self.of_inputs:
             return self.of_reals(node, *inputs)
         total, windows, channel = self.sums.sums(node, x, w, x_point, w_point)
         if len(inputs) > 8:
@@ -64,17 +66,19 @@ class ConvolutionSteps:
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
 
     def of_reals(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
-        """Each difference times its scale, and every sum, in float32."""
-        assert self.whole is not None
+        """Each difference times its scale, and every sum, in float32; in extended floats where no step is `whole`."""
         x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point = inputs[:8]
+        real: Any = np.float32 if self.whole else np.longdouble
         convolved, windows, channel = self.sums.windows(node, x, w, x_point, w_point)
-        of_x, of_w = (difference.astype(np.float32) for difference in convolved.differences)
-        scale = self.scale_for(w_scale, channel)
-        total = ((of_x * x_scale) * (of_w * scale)).sum(axis=0, dtype=np.float32)
+        scale, of_x = self.scale_for(w_scale, channel).astype(real), x_scale.astype(real)
+        numbers, weights = convolved.differences[0].astype(real) * of_x, convolved.differences[1].astype(real) * scale
+        if self.of_inputs:
+            weights = weights_along_inputs(convolved, w.shape[1], w_scale.astype(real), w_point)
+        total: Array = (numbers * weights).sum(axis=0, dtype=real)
         if len(inputs) > 8:
-            total = total + inputs[8].astype(np.float32)[channel] * (x_scale * scale)
-        kind = node.output_type
-        found = self.clamp(kind, self.whole(kind, total, y_scale, y_point.astype(np.float32)))
+            total = total + inputs[8].astype(real)[channel] * (of_x * scale)
+        finish, kind = self.whole or exactly, node.output_type
+        found = self.clamp(kind, finish(kind, total, y_scale, y_point.astype(np.float32)))
         if np.isnan(found).any():
             raise ValueError("no integer")
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
@@ -84,6 +88,15 @@ class ConvolutionSteps:
             raise nothing_to_mistake()
         at = channel if self.scale_of is None else self.scale_of(channel, w_scale.size) % w_scale.size
         return np.asarray(w_scale.reshape(-1)[at] if w_scale.size > 1 else w_scale.reshape(()))
+
+
+def weights_along_inputs(convolved: Convolved, count: int, w_scale: Array, w_point: Array) -> Array:
+    """The weights as numbers; scales and zero points are those of the channel of its group that a term is of."""
+    if w_scale.size != count or count < 2:
+        raise nothing_to_mistake()
+    channels = np.arange(len(convolved.w))[:, np.newaxis] // convolved.places
+    points = np.broadcast_to(w_point.astype(np.int64), w_scale.shape)
+    return np.asarray((convolved.w - points[channels]) * w_scale[channels])
 
 
 def pipeline(**steps: Any) -> Mistake:
@@ -195,54 +208,21 @@ QUOTIENTS = (
 # Real numbers
 
 
-def divides(kind: str, total: Array, scale: Array, point: Array) -> Array:
-    return np.asarray(np.rint(total / scale) + point.astype(np.float64))
+def exactly(kind: str, total: Array, scale: Array, point: Array) -> Array:
+    return np.asarray(np.rint(total / scale) + point)
 
 
-def adds_point_first(kind: str, total: Array, scale: Array, point: Array) -> Array:
-    return np.rint(total / scale + point).astype(np.float64)
-
-
-def fake_quantizes(by: Callable[[Array, Array, Array], Array]) -> Whole:
-    """The level between both ends of the range of real numbers that y has, in float32."""
-
-    def found(kind: str, total: Array, scale: Array, point: Array) -> Array:
-        low, high = (scale * (np.float32(end) - point) for end in ends(kind))
-        x = np.clip(total, np.minimum(low, high), np.maximum(low, high))
-        return np.asarray(np.rint(by(x, low, high)).astype(np.float64) + ends(kind)[0])
-
-    return found
-
-
-def level_by_scale_and_shift(x: Array, low: Array, high: Array) -> Array:
-    factor = np.float32(255) / (high - low)
-    return np.asarray(x * factor + -low * factor)
-
-
-def level_fused(x: Array, low: Array, high: Array) -> Array:
-    factor = np.float32(255) / (high - low)
-    return ws.fused(x, factor, -low * factor)
-
-
-def level_by_formula(x: Array, low: Array, high: Array) -> Array:
-    return np.asarray((x - low) / (high - low) * np.float32(255))
-
-
-WHOLE = (
-    step("convolves-dequantized:and divides", "scale", whole=divides),
-    step("convolves-dequantized:and adds the zero point before rounding", "scale", whole=adds_point_first),
-    step("convolves-dequantized:then a FakeQuantize with scale and shift computed first", "scale",
-         whole=fake_quantizes(level_by_scale_and_shift)),
-    step("convolves-dequantized:then a FakeQuantize with scale and shift fused", "scale",
-         whole=fake_quantizes(level_fused)),
-    step("convolves-dequantized:then a FakeQuantize by its formula", "scale", whole=fake_quantizes(level_by_formula)),
-)  # fmt: skip
+WHOLE = tuple(
+    WrongStep(f"convolves-dequantized:{text}", "scale", {"whole": finish}, in_pairs=text == dq.USUAL)
+    for text, finish in dq.FINISHES
+)
 
 # Scales and biases
 
 
 SCALES = (
     *(frequent(f"scale-of:{name}", "channels", scale_of=place) for name, place in OTHER_CHANNELS.items()),
+    frequent("along-other-axis:w_scale and w_zero_point", "channels", of_inputs=True),
     frequent("ignores:the scale of x", "scale", scales=lambda x, w, y: (np.ones_like(x), w, y)),
     frequent("ignores:the scale of w", "scale", scales=lambda x, w, y: (x, np.ones_like(w), y)),
     frequent("ignores:the scale of y", "scale", scales=lambda x, w, y: (x, w, np.ones_like(y))),

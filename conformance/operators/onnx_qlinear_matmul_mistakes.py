@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.operators import dequantized_results as dq
 from tiebreak.conformance.operators import product_mistakes as pm
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
@@ -186,47 +187,17 @@ def dequantized(operands: Operands, scales: Scales) -> Array:
     return np.asarray(a @ b)
 
 
-def dequantizes_then_divides(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
-    return np.rint(wide(dequantized(operands, scales) / scales[2].astype(np.float32))) + point
+def then(finish: dq.Finish) -> Whole:
+    """The product of real matrices, and what becomes of it."""
+
+    def found(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+        total = dequantized(operands, scales)
+        return finish(node.output_type, total, scales[2].astype(np.float32), point.astype(np.float32))
+
+    return found
 
 
-def dequantizes_then_adds_point(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
-    return np.rint(wide(dequantized(operands, scales) / scales[2].astype(np.float32) + point.astype(np.float32)))
-
-
-def limits(node: Node, scales: Scales, point: Array) -> tuple[Array, Array]:
-    """The ends of the range of real numbers that y has, in float32."""
-    low, high = (scales[2].astype(np.float32) * (end - point.astype(np.float32)) for end in map(np.float32, ends(node)))
-    return low, high
-
-
-def fake_quantizes(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
-    """The level between both ends of y's range, by a scale and a shift computed first."""
-    low, high = limits(node, scales, point)
-    factor = np.float32(255) / (high - low)
-    x = np.clip(dequantized(operands, scales), np.minimum(low, high), np.maximum(low, high))
-    return np.rint(wide(x * factor + -low * factor)) + ends(node)[0]
-
-
-def fake_quantizes_fused(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
-    low, high = limits(node, scales, point)
-    factor = np.float32(255) / (high - low)
-    x = np.clip(dequantized(operands, scales), np.minimum(low, high), np.maximum(low, high))
-    return np.rint(wide(ws.fused(x, factor, -low * factor))) + ends(node)[0]
-
-
-def fake_quantizes_by_formula(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
-    low, high = limits(node, scales, point)
-    return np.rint(wide((dequantized(operands, scales) - low) / (high - low) * np.float32(255))) + ends(node)[0]
-
-
-WHOLE = (
-    step("dequantizes-first:and divides", "product", whole=dequantizes_then_divides),
-    step("dequantizes-first:and adds the zero point before rounding", "product", whole=dequantizes_then_adds_point),
-    step("dequantizes-first:then a FakeQuantize with scale and shift computed first", "product", whole=fake_quantizes),
-    step("dequantizes-first:then a FakeQuantize with scale and shift fused", "product", whole=fake_quantizes_fused),
-    step("dequantizes-first:then a FakeQuantize by its formula", "product", whole=fake_quantizes_by_formula),
-)
+WHOLE = tuple(step(f"dequantizes-first:{text}", "product", whole=then(finish)) for text, finish in dq.FINISHES)
 QUOTIENTS = (
     frequent("folds-scales", "quotient", quotient=folded),
     frequent("folds-scales-product-in:float64", "quotient", quotient=folded_wide),
@@ -328,9 +299,7 @@ def wrapped(node: Node, values: Array) -> Array:
 
 
 def through_int32(node: Node, values: Array) -> Array:
-    """A cast to int32 that gives its lowest number for all that is beyond."""
-    beyond = (values < -(2.0**31)) | (values >= 2.0**31)
-    return clamped(node, np.where(beyond, -(2.0**31), values))
+    return clamped(node, ws.through_int32(values))
 
 
 def without_end(*, lowest: bool) -> Callable[[Node, Array], Array]:
@@ -349,6 +318,7 @@ FINISHES = (
     frequent("zero-point-first", "zero-point", finish=point_first),
     frequent("zero-point-first-in:float32", "zero-point", finish=point_first_in_float32),
     frequent("zero-point-first-in-own-type", "zero-point", finish=point_first_in_own_type),
+    frequent("zero-point-first-in:float64, by one factor", "zero-point", finish=point_first, quotient=folded_wide),
     frequent("ignores:y_zero_point", "zero-point", point=no_point),
     step("subtracts-zero-point", "zero-point", finish=point_subtracted),
     step("clamps-before-zero-point", "saturate", finish=clamped_then_added),
@@ -371,6 +341,10 @@ ROUNDED = tuple(
     )
 )
 
-STEPS = (*QUOTIENTS, *WHOLE, *pm.SUMS, *pm.READS, *ROUNDED, *FINISHES, *PLACES)
+BY_ONE_FACTOR = step(
+    "pairs-saturate-in-16-bits:by one factor in float32", "sum",
+    total=pm.pairs_saturate, quotient=partial(folded_in, np.float32),
+)  # fmt: skip
+STEPS = (*QUOTIENTS, *WHOLE, *pm.SUMS, BY_ONE_FACTOR, *pm.READS, *ROUNDED, *FINISHES, *PLACES)
 MISTAKES = single_steps(pipeline, STEPS)
 PAIRS = pairs_of_steps(pipeline, STEPS)

@@ -281,6 +281,12 @@ trunc_of_half_more = by_mode(TRUNCATE)
 trunc_of_signed_half_more = by_mode(AWAY)
 
 
+def through_int32(values: Array) -> Array:
+    """Whole numbers after a conversion to int32 that gives its lowest number for all that is beyond."""
+    beyond = (values < -(2.0**31)) | (values >= 2.0**31)
+    return np.where(beyond, -(2**31), values)
+
+
 # Which parameters an element takes: from the index of its own ones, for an input of that shape, and their number.
 
 Place = Callable[[Array, int], Array]

@@ -1,0 +1,68 @@
+"""What becomes of a sum of dequantized numbers: it is divided, or is a level of a FakeQuantize.
+
+Sums, scales and zero points are float32. OpenVINO's ONNX front end writes the product of two dequantized tensors, and a
+FakeQuantize between the ends of the range of real numbers that y has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.problem import Array
+
+Finish = Callable[[str, Array, Array, Array], Array]  # y's type, the sum, y's scale and zero point to integers
+Level = Callable[[Array, Array, Array], Array]  # x, and the ends of its range
+STEPS = np.float32(255)  # of 8 bits
+
+
+def divides(kind: str, total: Array, scale: Array, point: Array) -> Array:
+    return np.asarray(np.rint(total / scale) + point.astype(np.float64))
+
+
+def adds_point_first(kind: str, total: Array, scale: Array, point: Array) -> Array:
+    return np.rint(total / scale + point).astype(np.float64)
+
+
+def fake_quantizes(by: Level) -> Finish:
+    """The level between both ends of y's range; what is at the least end or beyond the greatest has its own level.
+
+    Ends that overflow leave no number: it becomes 0.
+    """
+
+    def found(kind: str, total: Array, scale: Array, point: Array) -> Array:
+        own = INTEGER_TYPES[kind]
+        low, high = (scale * (np.float32(end) - point) for end in (own.lowest, own.highest))
+        least, most = np.minimum(low, high), np.maximum(low, high)
+        level = np.rint(by(np.clip(total, least, most), low, high))
+        inside = np.where(total <= least, np.float32(0), np.where(total > most, STEPS, level))
+        return np.nan_to_num(inside.astype(np.float64) + own.lowest, nan=0.0)
+
+    return found
+
+
+def level_by_scale_and_shift(x: Array, low: Array, high: Array) -> Array:
+    factor = STEPS / (high - low)
+    return np.asarray(x * factor + -low * factor)
+
+
+def level_fused(x: Array, low: Array, high: Array) -> Array:
+    factor = STEPS / (high - low)
+    return ws.fused(x, factor, -low * factor)
+
+
+def level_by_formula(x: Array, low: Array, high: Array) -> Array:
+    return np.asarray((x - low) / (high - low) * STEPS)
+
+
+USUAL = "then a FakeQuantize by its formula"
+FINISHES: tuple[tuple[str, Finish], ...] = (
+    ("and divides", divides),
+    ("and adds the zero point before rounding", adds_point_first),
+    ("then a FakeQuantize with scale and shift computed first", fake_quantizes(level_by_scale_and_shift)),
+    ("then a FakeQuantize with scale and shift fused", fake_quantizes(level_fused)),
+    (USUAL, fake_quantizes(level_by_formula)),
+)
