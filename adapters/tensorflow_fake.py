@@ -53,6 +53,6 @@ COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
     "tensorflow.FakeQuantWithMinMaxVars": compile_vars,
     **{
         f"tensorflow.{name}": compiler_of(name)
-        for name in ("FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV4")
+        for name in ("FakeQuantWithMinMaxVarsPerChannel", *(f"QuantizeAndDequantizeV{n}" for n in (2, 3, 4)))
     },
 }

@@ -79,6 +79,7 @@ FLAGS = {
     "HugeReciprocal": "The reciprocal of a scale is beyond the largest number of its type, or the scale is zero.",
     "FirstOfEquals": "A block has its greatest magnitude with both signs; the first of them decides.",
     "NoWidth": "The ends of the range are equal.",
+    "NoIntegers": "A number of bits below 1, or of more integers than a type has.",
     "NearRational": "Scales of few decimal digits, whose ratio is a short fraction: sums lie on ties or beside them.",
     "PairOfProducts": "Two neighbouring products have a sum of more than 16 bits.",
     "LongSum": "A sum of products that an accumulator of fewer bits, or float32, does not hold.",

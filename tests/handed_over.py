@@ -31,7 +31,8 @@ from tiebreak.golden.problem import Array
 Facts = dict[str, Any]
 Listener = Callable[[Any, pytest.MonkeyPatch, list[Facts]], None]
 FAKE = ("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVarsPerChannel")
-RAW = (*FAKE, "QuantizeAndDequantizeV4", "UniformQuantize", "UniformDequantize", "UniformRequantize")
+BOTH_WAYS = tuple(f"QuantizeAndDequantizeV{version}" for version in (2, 3, 4))
+RAW = (*FAKE, *BOTH_WAYS, "UniformQuantize", "UniformDequantize", "UniformRequantize")
 THREE, ENDS = ("x", "scale", "zero_point"), ("quant_min", "quant_max")
 # The functions of torch and the names of their arguments by position.
 TORCH = {

@@ -207,7 +207,11 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
             attributes=BOTH_RANGES | {"input_quantization_axis": 0, "output_quantization_axis": 0},
         ),
     ),
-    "tensorflow.QuantizeAndDequantizeV4": (allowed("one range", (M22, S, S), RANGE, quantized=""),),
+    **dict.fromkeys(
+        ("tensorflow.QuantizeAndDequantizeV2", "tensorflow.QuantizeAndDequantizeV4"),
+        (allowed("one range", (M22, S, S), RANGE, quantized=""),),
+    ),
+    "tensorflow.QuantizeAndDequantizeV3": (allowed("one range", (M22, S, S, S), {**RANGE, 3: 5.0}, quantized=""),),
     "tensorflow.FakeQuantWithMinMaxVars": (allowed("one range", (M22, S, S), RANGE, **TWO_BITS),),
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": (allowed("ranges", (M22, V2, V2), RANGE, **TWO_BITS),),
     "torch.quantize_per_tensor": (
@@ -306,7 +310,6 @@ WRONG_NVFP4 = (
 WRONG_GGUF = (
     ForbiddenCall("", "a block size", ((1, 32),), {"quantized": "int8"}, {"block_size": 16}),
     ForbiddenCall("", "elements of 4 bits with a sign", ((1, 32),), {"quantized": "uint4"}, output="int4"),
-    ForbiddenCall("", "a part of a block", ((1, 33),), {"quantized": "int8"}),
 )
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
     "gguf.Quantize": WRONG_GGUF,

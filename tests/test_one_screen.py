@@ -218,7 +218,7 @@ def test_numbers_and_names_are_short() -> None:
     assert cell_text({"deviates": 457, "crash": 1}, 4) == "[red]✗![/]"
     assert cell_text({"deviates": 1924, "crash": 1}, 7) == "[red]✗ 1924![/]"
     assert [compact(n) for n in (9999, 10_000, 999_999, 1_000_000)] == ["9999", "10k", "999k", "1M"]
-    assert len({initials(name) for name in OPERATORS if name.startswith("tensorflow")}) == 8
+    assert len({initials(name) for name in OPERATORS if name.startswith("tensorflow")}) == 10
     assert max(len(initials(name)) for name in OPERATORS) <= 6
 
 

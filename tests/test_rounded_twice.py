@@ -37,6 +37,7 @@ HALF, BRAIN, SINGLE, DOUBLE = (FLOAT_TYPES[name] for name in ("float16", "bfloat
 CAST = "onnx.Cast"
 RANGES = "tensorflow.QuantizeV2"  # its output_min and output_max are real, whatever the file's output type
 
+BOTH_WAYS = tuple(f"tensorflow.QuantizeAndDequantizeV{version}" for version in (2, 3, 4))
 Triple = tuple[str, str, str]
 Route = tuple[str, str, str, str]  # a triple, and the wider type
 
@@ -65,7 +66,7 @@ def why_none(operator: str, given: str, result: str, wide: FloatType) -> str:
         return "an end is a quotient too far from midpoints, or too near a value" if ends_keep_off(result) else ""
     if (operator, result) == ("tensorflow.Dequantize", "bfloat16") and given in ("int16", "int32"):
         return "the document defines no result"
-    if (operator, result, wide) == ("tensorflow.QuantizeAndDequantizeV4", "float16", DOUBLE):
+    if operator in BOTH_WAYS and (result, wide) == ("float16", DOUBLE):
         return "a level over 2^c - 1 keeps off" if half_levels_keep_off() else ""
     return ""
 
@@ -199,7 +200,7 @@ def test_every_real_output_is_on_one_side() -> None:
         "tensorflow.Dequantize": 11,
         "tensorflow.FakeQuantWithMinMaxVars": 1,
         "tensorflow.FakeQuantWithMinMaxVarsPerChannel": 1,
-        "tensorflow.QuantizeAndDequantizeV4": 4,
+        **dict.fromkeys(BOTH_WAYS, 4),
         "tensorflow.UniformDequantize": 3,
         "torch.fake_quantize_per_channel_affine": 1,
         "torch.fake_quantize_per_tensor_affine": 1,

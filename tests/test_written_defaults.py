@@ -43,10 +43,6 @@ REQUIRED: dict[str, dict[str, Any]] = {
 }
 SPELLINGS: dict[str, tuple[Any, ...]] = {
     "axes": ([], ()),
-    "saturate": (True, 1),
-    "signed_input": (True, 1),
-    "narrow_range": (False, 0),
-    "range_given": (False, 0),
     "output_dtype": ("", 0),
     "precision": ("", 0),
     "ensure_minimum_range": (0.01, float(np.float32(0.01))),
@@ -54,9 +50,13 @@ SPELLINGS: dict[str, tuple[Any, ...]] = {
 DEFAULTED = [(spec, a) for spec in OPERATORS.values() for a in spec.attributes if not a.required]
 
 
+BOOLEANS = {True: (True, 1), False: (False, 0)}
+
+
 def spellings(attribute: Attribute) -> tuple[Any, ...]:
     """The ways to write the default, NumPy's integers among those of an integer."""
-    known = SPELLINGS.get(attribute.name, (attribute.default,))
+    own = BOOLEANS[attribute.default] if isinstance(attribute.default, bool) else (attribute.default,)
+    known = SPELLINGS.get(attribute.name, own)
     return (*known, *(np.int64(v) for v in known if type(v) is int and attribute.name != "saturate"))
 
 

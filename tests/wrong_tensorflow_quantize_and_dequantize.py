@@ -1,4 +1,4 @@
-"""Wrong and right backends for tensorflow.QuantizeAndDequantizeV4; the base is arithmetic in double."""
+"""Wrong and right backends for tensorflow.QuantizeAndDequantizeV2 and V4; the base is arithmetic in double."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wrong_tensorflow_fake import F32, Run, half_up, named, zero_for_nan
 
 from wrong_model import Array
 
-SCALED = "tensorflow.QuantizeAndDequantizeV4"
+V2, V4 = "tensorflow.QuantizeAndDequantizeV2", "tensorflow.QuantizeAndDequantizeV4"
 HALVES = (("float16", "float16"), ("bfloat16", "bfloat16"))
 F64 = (("float64", "float64"),)
 
@@ -178,18 +178,24 @@ OVERFLOW: tuple[tuple[str, Run, str], ...] = (
         "Subnormal",
     ),
 )
-WRONG = (
-    *named("quantize and dequantize", SCALED, TOGETHER, (*F32, *HALVES, *F64)),
-    *named("quantize and dequantize", SCALED, SINGLE, (*F32, *F64)),
-    *named("quantize and dequantize", SCALED, OVERFLOW, (*F32, *HALVES)),
-    *named("quantize and dequantize", SCALED, [("in float32", scaled(Scaled(kind=np.float32)), "NearTie")], F64),
+WRONG_BY_TYPES = (
+    (TOGETHER, (*F32, *HALVES, *F64)),
+    (SINGLE, (*F32, *F64)),
+    (OVERFLOW, (*F32, *HALVES)),
+    ((("in float32", scaled(Scaled(kind=np.float32)), "NearTie"),), F64),
 )
-RIGHT = (
-    *named("quantize and dequantize", SCALED, [("in fractions", scaled_by_fractions, "")], (*F32, *HALVES, *F64)),
-    *named(
-        "quantize and dequantize",
-        SCALED,
-        [("in the input's type", own_type(Scaled(rounding=stepwise_rounding)), "")],
-        (*F32, *HALVES, *F64),
-    ),
+RIGHT_ONES = (
+    ("in fractions", scaled_by_fractions, ""),
+    ("in the input's type", own_type(Scaled(rounding=stepwise_rounding)), ""),
+)
+WRONG = tuple(
+    wrong
+    for version in (V2, V4)
+    for entries, types in WRONG_BY_TYPES
+    for wrong in named(f"quantize and dequantize {version[-2:]}", version, entries, types)
+)
+RIGHT = tuple(
+    right
+    for version in (V2, V4)
+    for right in named(f"quantize and dequantize {version[-2:]}", version, RIGHT_ONES, (*F32, *HALVES, *F64))
 )

@@ -34,6 +34,7 @@ TQT, TQC = "torch.quantize_per_tensor", "torch.quantize_per_channel"
 TFT, TFP = "torch.fake_quantize_per_tensor_affine", "torch.fake_quantize_per_channel_affine"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
+QDV2, QDV3 = (f"tensorflow.QuantizeAndDequantizeV{version}" for version in (2, 3))
 TQD = "tensorflow.QuantizeAndDequantizeV4"
 TFF, TFC = "tensorflow.FakeQuantWithMinMaxVars", "tensorflow.FakeQuantWithMinMaxVarsPerChannel"
 
@@ -254,6 +255,9 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (GGQ, "float32>uint4", "", "truncates ties-even wraps"),
     (GGD, "int8>float32", "", "x-as-unsigned product-in-float16 flush-scale"),
     (GGD, "uint4>float32", "", "nibbles-swapped multiplier-ignored"),
+    (QDV2, "float32>float32", "", "ties-away truncates back-reciprocal greater-factor clip-missing"),
+    (QDV3, "float32>float32", "", "ties-away truncates back-reciprocal num-bits-8 narrow-ignored clip-missing"),
+    (QDV3, "float16>float16", "", "back-reciprocal given-range-ignored num-bits-one-less"),
     (TQT, "float32>uint8", "", "reciprocal truncates wraps zp-ignored"),
     (TQT, "float32>int8", "", "clamps-narrow floors"),
     (TQC, "float32>int8", "", "first-parameter next-channel reciprocal truncates"),

@@ -1,4 +1,4 @@
-"""tensorflow.QuantizeAndDequantizeV4, FakeQuantWithMinMaxVars and FakeQuantWithMinMaxVarsPerChannel."""
+"""tensorflow.QuantizeAndDequantizeV2, V3 and V4, FakeQuantWithMinMaxVars and FakeQuantWithMinMaxVarsPerChannel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def quantize_and_dequantize(node: Node, inputs: tuple[Array, ...], how: How) -> 
         x = flushed(x, out)
     s = in_type(how.get("type", "").removeprefix("in-") or out)
     low, high = range_of(node, x, inputs, how)
-    factor, least, most = scaled(s, low, high, integer_ends(node, how), how)
+    bits = int(inputs[3] if len(inputs) > 3 else node.value("num_bits"))
+    factor, least, most = scaled(s, low, high, integer_ends(node, bits, how), how)
     kept = clamped(x, least, most, how)
     by_inverse = how.get("scale") == "factor-by-inverse"
     whole = rounded(s(kept / s(1 / factor) if by_inverse else kept * factor), RULES[node.round_mode], s, how)
@@ -33,7 +34,7 @@ def range_of(node: Node, x: Array, inputs: tuple[Array, ...], how: How) -> Ends:
     """input_min and input_max for every element, given or measured; 0 for input_min if integers are unsigned."""
     axis, defect = node.value("axis"), how.get("range", "")
     axes = () if axis < 0 else (axis,)
-    given = [end.astype(np.float64) for end in inputs[1:]]
+    given = [end.astype(np.float64) for end in inputs[1:3]]
     if not node.value("range_given") or defect == "given-range-ignored":
         given = measured(x, axes)
     at = misplaced(index_along(x.shape, axes), given[0].size, how)
@@ -52,10 +53,10 @@ def is_signed(node: Node, how: How) -> bool:
     return bool(node.value("signed_input")) or how.get("bits") == "signed-ignored"
 
 
-def integer_ends(node: Node, how: How) -> tuple[float, float]:
+def integer_ends(node: Node, bits: int, how: How) -> tuple[float, float]:
     """The lowest and the highest integer."""
-    defect, bits, narrow = how.get("bits", ""), int(node.value("num_bits")), bool(node.value("narrow_range"))
-    bits = {"num-bits-8": 8, "num-bits-one-less": max(bits - 1, 1)}.get(defect, bits)
+    defect, narrow = how.get("bits", ""), bool(node.value("narrow_range"))
+    bits = {"num-bits-8": 8, "num-bits-one-less": max(bits - 1, 1)}.get(defect, min(max(bits, 1), 62))
     if not is_signed(node, how):
         return 0.0, float((1 << bits) - 1 + (defect == "intervals-one-more"))
     narrow = {"narrow-ignored": False, "narrow-always": True}.get(defect, narrow)
@@ -176,7 +177,7 @@ def taken_back(s: Step, whole: Array, start: Array, scale: Array, least: Array, 
 
 
 ARITHMETIC = {
-    "tensorflow.QuantizeAndDequantizeV4": quantize_and_dequantize,
+    **{f"tensorflow.QuantizeAndDequantizeV{version}": quantize_and_dequantize for version in (2, 3, 4)},
     "tensorflow.FakeQuantWithMinMaxVars": fake_quant,
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": fake_quant,
 }

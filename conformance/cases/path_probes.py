@@ -254,8 +254,8 @@ def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
 def parameter_shape(how: Axis, arrangement: Arrangement, place: int) -> tuple[int, ...]:
     """The shape of the parameter number `place`."""
     shape, axis = arrangement.shape, arrangement.axis
-    if how.channels and place >= how.spread:
-        return (1,)
+    if how.spread and place >= how.spread:
+        return (1,) if how.channels else ()
     if how.always_last:
         return shape[-1:]
     if axis is None and how.always:

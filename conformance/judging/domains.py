@@ -27,6 +27,7 @@ FEWEST_BITS = 16  # of a type whose subnormals are pathological
 BEGINS, ENDS = ("min", "low"), ("max", "high")
 SUM = "sum"  # the name of an exact sum of products of two quantized operands
 MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude, ends that of the tensor's
+BITS = "num_bits"  # the name of an operand that says how many integers there are
 
 
 def domains_of(family: Family, operator: str, exact: Array) -> Array:
@@ -64,12 +65,14 @@ def scales_of(family: Family, operands: Sequence[Array]) -> Iterator[Array]:
         if (name.endswith(ENDS) or name.startswith(ENDS)) and not name.endswith(MAGNITUDE):
             low = next(p for p in range(place - 1, -1, -1) if names[p].endswith(BEGINS) or names[p].startswith(BEGINS))
             with np.errstate(all="ignore"):
-                yield (operands[place] - operands[low]) / steps_of(family)
+                yield (operands[place] - operands[low]) / steps_of(family, operands)
 
 
-def steps_of(family: Family) -> int:
-    """The number of steps in a range."""
+def steps_of(family: Family, operands: Sequence[Array]) -> int | Array:
+    """The number of steps in a range; one of each element (float64) where an operand is the number of bits."""
     constants = getattr(family.problem, "constants", {})
+    if BITS in family.names:
+        return np.asarray(np.exp2(operands[family.names.index(BITS)]) - 1)
     if "levels" in constants:
         return int(constants["levels"]) - 1
     if "highest" in constants:

@@ -75,7 +75,8 @@ class Axis:
     With `whole_blocks` the last axis of a valid input has no part of such a block.
     With `laid_out` the inputs are matrices or images, not scalars, and path probes say how values stand in them.
     With `one_for_each_block` it does not measure them: parameters have a value for each such block.
-    `channels` names a boolean attribute that gives the first `spread` parameters a value for each last index.
+    `channels` names a boolean attribute that gives parameters a value for each last index.
+    `spread` is how many parameters, the first ones, can vary along an axis; 0 is all of them.
     """
 
     attribute: str = ""

@@ -1,4 +1,4 @@
-"""Usual mistakes of QuantizeAndDequantizeV4, the likelier first."""
+"""Usual mistakes of QuantizeAndDequantizeV2, V3 and V4, the likelier first."""
 
 from __future__ import annotations
 

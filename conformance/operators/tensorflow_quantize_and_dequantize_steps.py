@@ -1,4 +1,4 @@
-"""Wrong steps of QuantizeAndDequantizeV4: one of them, or two at once."""
+"""Wrong steps of QuantizeAndDequantizeV2, V3 and V4: one of them, or two at once."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tiebreak.golden.problem import Elementwise
 
 
 def dequantize(s: Steps, p: Elementwise, element: Fraction, scale: Real) -> Result:
-    (factor,) = finite(scale)  # GGD-U1, GGD-U2
+    (factor,) = finite(scale)  # GGD-U1
     whole = element - p.constants["offset"]  # GGD-F2
     return to_real(s(whole * factor), p.working)  # GGD-F1, GGD-U3
 

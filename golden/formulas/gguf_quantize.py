@@ -22,7 +22,7 @@ FLOAT32 = FLOAT_TYPES["float32"]
 
 
 def elements(s: Steps, p: Elementwise, x: Real, amax: Real) -> Result:
-    value, greatest = finite(x, amax)  # GGQ-U1, GGQ-U2
+    value, greatest = finite(x, amax)  # GGQ-U1
     assert isinstance(p.result, IntegerType)
     product = s(value * inverse(s, step(p, greatest)))  # GGQ-F3
     if p.constants["divisor"] > 0:
@@ -32,7 +32,7 @@ def elements(s: Steps, p: Elementwise, x: Real, amax: Real) -> Result:
 
 
 def scales(s: Steps, p: Elementwise, amax: Real) -> Result:
-    (greatest,) = finite(amax)  # GGQ-U1, GGQ-U2
+    (greatest,) = finite(amax)  # GGQ-U1
     assert isinstance(p.result, FloatType)
     return to_real(s(step(p, greatest)), p.result)  # GGQ-F6, GGQ-R3, GGQ-U4
 

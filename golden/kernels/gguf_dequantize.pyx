@@ -18,7 +18,7 @@ cdef loop(const double[::1] x, const double[::1] scale, float offset, double[::1
     cdef float difference, factor
     cdef uint8_t in_range = IN_RANGE, zero = ZERO
     for i in range(x.shape[0]):
-        if not isfinite(scale[i]):  # GGD-U1, GGD-U2
+        if not isfinite(scale[i]):  # GGD-U1
             continue
         difference, factor = <float>x[i] - offset, <float>scale[i]  # GGD-F2
         values[i] = difference * factor  # GGD-F1

@@ -67,7 +67,7 @@ cdef loop(const double[::1] x, const double[::1] amax, bint nibbles, bint workin
     cdef double step, factor, found
     cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE
     for i in range(x.shape[0]):
-        if not isfinite(x[i]) or not isfinite(amax[i]):  # GGQ-U1, GGQ-U2
+        if not isfinite(x[i]) or not isfinite(amax[i]):  # GGQ-U1
             continue
         step = narrow(step_of(amax[i], nibbles), single)
         factor = 0.0 if step == 0.0 else narrow(1.0 / step, single)  # GGQ-F4
@@ -88,7 +88,7 @@ cdef scale_loop(const double[::1] amax, bint nibbles, bint working, Format singl
     cdef int64_t sign = 1 << 15, infinity = 31 << 10
     cdef uint8_t in_range = IN_RANGE, zero = ZERO
     for i in range(amax.shape[0]):
-        if not isfinite(amax[i]):  # GGQ-U1, GGQ-U2
+        if not isfinite(amax[i]):  # GGQ-U1
             continue
         step = step_of(amax[i], nibbles)
         if working:

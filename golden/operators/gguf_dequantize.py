@@ -41,19 +41,13 @@ CLAUSES = (
         "There is one scale for each block.",
         f"{GGML}, ggml-common.h: block_q8_0, block_q4_0",
     ),
+    Clause("GGD-S2", "A row has whole blocks.", f"{Q8_0}, {Q4_0}: assert(k % qk == 0)"),
     Clause(
         "GGD-U1",
         "What a block gives whose scale is NaN or infinite: ggml_validate_row_data calls it invalid.",
         f"{Q8_0}, {Q4_0}: silent",
         unspecified=True,
         situation="a NaN or infinite operand",
-    ),
-    Clause(
-        "GGD-U2",
-        "What a part of a block at the end of a row gives: there is to be none.",
-        f"{Q8_0}, {Q4_0}: assert",
-        unspecified=True,
-        situation="a part of 32 integers",
     ),
     Clause(
         "GGD-U3",
@@ -70,15 +64,16 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 
 def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    """Each element with its block's scale, which is NaN of a part of a block: nothing follows from it."""
+    """Each element with its block's scale."""
     elements, scales = inputs
     if not elements.ndim:
         raise InvalidInput(f"{ID}: a scalar has no axis along which a block could lie")
     *outer, length = elements.shape
-    if scales.shape != (*outer, -(-length // BLOCK)):
+    if length % BLOCK:
+        raise InvalidInput(f"{ID}: a row of {length} elements has a part of a block of {BLOCK}")
+    if scales.shape != (*outer, length // BLOCK):
         raise InvalidInput(f"{ID}: scales of shape {list(scales.shape)} are not one for each block of 32")
-    spread = np.repeat(scales, BLOCK, axis=-1)[..., :length]
-    spread[..., length - length % BLOCK :] = np.nan
+    spread = np.repeat(scales, BLOCK, axis=-1)
     kinds, operands = (kind_of(elements), kind_of(scales)), (codes_of(elements).reshape(-1), codes_of(spread))
     single, constants = FLOAT_TYPES["float32"], {"offset": OFFSETS[node.input_type]}
     flat = operands[0], np.ascontiguousarray(operands[1]).reshape(-1)
@@ -110,8 +105,8 @@ OPERATOR = Operator(
         "block": "GGD-A1",
         "types": "GGD-T1",
         "one-scale": "GGD-S1",
+        "whole-blocks": "GGD-S2",
         "special": "GGD-U1",
-        "part": "GGD-U2",
         "sign": "GGD-U3",
     },
     files=tuple((quantized, "float32") for quantized in OFFSETS),

@@ -84,19 +84,13 @@ CLAUSES = (
         "The input is float32; elements are int8 in Q8_0 and integers from 0 to 15 in Q4_0, scales float16.",
         f"{GGML}, ggml-common.h: block_q8_0, block_q4_0",
     ),
+    Clause("GGQ-S1", "A row has whole blocks.", f"{Q8_0}, {Q4_0}: assert(k % qk == 0)"),
     Clause(
         "GGQ-U1",
         "What a block with NaN or an infinity gives: C does not define its conversion to an integer.",
         f"{Q8_0}, {Q4_0}: silent",
         unspecified=True,
         situation="a NaN or infinite operand",
-    ),
-    Clause(
-        "GGQ-U2",
-        "What a part of a block at the end of a row gives: there is to be none.",
-        f"{Q8_0}, {Q4_0}: assert",
-        unspecified=True,
-        situation="a part of 32 elements",
     ),
     Clause(
         "GGQ-U3",
@@ -124,37 +118,34 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     (x,) = inputs
     if not x.ndim:
         raise InvalidInput(f"{ID}: a scalar has no axis along which a block could lie")
+    if x.shape[-1] % BLOCK:
+        raise InvalidInput(f"{ID}: a row of {x.shape[-1]} numbers has a part of a block of {BLOCK}")
     single, to = FLOAT_TYPES["float32"], node.output_type
     constants = {"divisor": DIVISORS[to], "largest": abs(DIVISORS[to])}
     make = partial(Elementwise, working=single, mode="", constants=constants)
     own = codes_of(greatest(x))
     return (
         make(ID, "elements", x.shape, ELEMENT_TYPES[to], kinds=(single, single),
-             operands=(codes_of(x).reshape(-1), spread(own, x)), named=("x", AMAX)),
+             operands=(codes_of(x).reshape(-1), spread(own)), named=("x", AMAX)),
         make(f"{ID}:scales", "scales", own.shape, FLOAT_TYPES[SCALE_TYPE], kinds=(single,),
              operands=(own.reshape(-1),), named=(AMAX,)),
     )  # fmt: skip
 
 
 def greatest(x: Array) -> Array:
-    """The first number of greatest magnitude in each block along the last axis, with its sign.
-
-    It is NaN if the block has one, and of a part of a block, which the document excludes: nothing follows from it.
-    """
+    """The first number of greatest magnitude in each block along the last axis, with its sign; NaN if there is one."""
     *outer, length = x.shape
-    blocks = -(-length // BLOCK)
-    padded = np.full((*outer, blocks * BLOCK), np.nan, x.dtype)
-    padded[..., :length] = x
-    whole = padded.reshape(*outer, blocks, BLOCK)
+    blocks = length // BLOCK
+    whole = x.reshape(*outer, blocks, BLOCK)
     if not whole.size:
         return np.zeros((*outer, blocks), x.dtype)
     place = np.abs(whole).argmax(axis=-1, keepdims=True)  # the first; of NaN the first NaN
     return np.asarray(np.take_along_axis(whole, place, axis=-1)[..., 0])
 
 
-def spread(blocks: Array, x: Array) -> Array:
+def spread(blocks: Array) -> Array:
     """What each block has, for each of its elements: flat."""
-    return np.ascontiguousarray(np.repeat(blocks, BLOCK, axis=-1)[..., : x.shape[-1]]).reshape(-1)
+    return np.ascontiguousarray(np.repeat(blocks, BLOCK, axis=-1)).reshape(-1)
 
 
 OPERATOR = Operator(
@@ -179,7 +170,7 @@ OPERATOR = Operator(
         "of uint4 the product + 8.5, rounded to float32",
         "scale = d as float16",
     ),
-    letters={"formula": "F", "rounding": "R", "saturation": "C", "placement": "A", "signature": "T"},
+    letters={"formula": "F", "rounding": "R", "saturation": "C", "placement": "A", "signature": "TS"},
     roles={
         "scale-8": "GGQ-F1",
         "scale-4": "GGQ-F2",
@@ -194,8 +185,8 @@ OPERATOR = Operator(
         "block": "GGQ-A1",
         "first": "GGQ-A2",
         "types": "GGQ-T1",
+        "whole-blocks": "GGQ-S1",
         "special": "GGQ-U1",
-        "part": "GGQ-U2",
         "no-reciprocal": "GGQ-U3",
         "sign": "GGQ-U4",
     },

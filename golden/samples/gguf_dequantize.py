@@ -16,7 +16,6 @@ ORDINARY = (0x3C00, 0x2E66, 0x3555, 0xB555, 0x5BFF, 0x8C01)  # codes of scales: 
 ENDS = (1, 2, 3, 1023, 1024, HALF.largest_bits, SIGN | 1, SIGN | HALF.largest_bits)
 SPECIAL = (HALF.infinity_bits, SIGN | HALF.infinity_bits, HALF.infinity_bits | 512)
 SHAPES: tuple[tuple[int, ...], ...] = ((32,), (1, 64), (3, 1, 32), (2, 2, 1, 96), (0, 32), (2, 0))
-LENGTHS = (1, 31, 33, 50)
 
 
 def samples(quantized: str, real: str) -> Iterator[Sample]:
@@ -29,15 +28,13 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
         yield every_element(name, quantized, codes, (*flags, "Blocked"), roles)
     for shape in SHAPES:
         yield shaped(quantized, shape, "Empty" if 0 in shape else "Shape")
-    for length in LENGTHS:
-        yield shaped(quantized, (2, length), "PartBlock")
 
 
 def sample(theme: str, quantized: str, shape: tuple[int, ...], scales: Sequence[int], elements: Sequence[int],
            flags: Sequence[str], roles: Sequence[str]) -> Sample:  # fmt: skip
     node = {"real": "float32", "quantized": quantized}
     more = ("difference",) if quantized == "uint4" else ()
-    blocks = (*shape[:-1], -(-shape[-1] // BLOCK))
+    blocks = (*shape[:-1], shape[-1] // BLOCK)
     tensors = (integers(quantized, elements, shape), bits("float16", scales, blocks))
     return Sample(theme, node, tensors, tuple(flags), (*ALWAYS, *more, *roles))
 
@@ -58,9 +55,8 @@ def shaped(quantized: str, shape: tuple[int, ...], flag: str) -> Sample:
     """Elements and scales that differ along the array."""
     kind, count = INTEGER_TYPES[quantized], math.prod(shape)
     span = kind.highest - kind.lowest + 1
-    blocks = math.prod(shape[:-1]) * -(-shape[-1] // BLOCK)
+    blocks = math.prod(shape[:-1]) * shape[-1] // BLOCK
     scales = [0x3000 + 37 * number % 1024 for number in range(blocks)]
     elements = [kind.lowest + number * 29 % span for number in range(count)]
-    roles = ("part",) if flag == "PartBlock" else ()
     label = "x".join(map(str, shape))
-    return sample(f"{flag.lower()}-{label}", quantized, shape, scales, elements, (flag, "Blocked"), roles)
+    return sample(f"{flag.lower()}-{label}", quantized, shape, scales, elements, (flag, "Blocked"), ("whole-blocks",))

@@ -27,7 +27,6 @@ TOPS = (
     Fraction(11),
     Fraction(97),
 )
-LENGTHS = (1, 31, 33, 50)
 SHAPES: tuple[tuple[int, ...], ...] = ((32,), (1, 64), (3, 1, 32), (2, 2, 1, 96), (0, 32), (2, 0))
 
 
@@ -171,11 +170,11 @@ def specials(to: str) -> Iterator[Sample]:
 
 
 def shapes(to: str) -> Iterator[Sample]:
-    """Rows of several blocks, of none, and with a part of a block."""
+    """Rows of several blocks, and of none."""
     for shape in SHAPES:
-        yield sample(f"shape-{label(shape)}", to, waves(shape), ("Empty" if 0 in shape else "Shape",))
-    for length in LENGTHS:
-        yield sample(f"part-{length}", to, waves((2, length)), ("PartBlock", "Shape"), ("part",))
+        yield sample(
+            f"shape-{label(shape)}", to, waves(shape), ("Empty" if 0 in shape else "Shape",), ("whole-blocks",)
+        )
 
 
 def label(shape: tuple[int, ...]) -> str:
