@@ -308,6 +308,7 @@ def test_lines_of_a_short_run_are_never_printed(capsys: pytest.CaptureFixture[st
 
 
 def test_a_run_tells_what_watches_it_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "QUIET", 3600.0)  # so that lines are held however busy the machine is
     lines = PlainLines()
     monkeypatch.setattr(main_job, "progress_of_run", lambda: lines)
     CliRunner().invoke(main, ["run", *FEW, "--level", "quick", "-o", str(tmp_path / "a"), "--json"])
