@@ -1,6 +1,6 @@
 """IREE: MLIR is compiled for the CPU by LLVM and run in IREE's virtual machine.
 
-The MLIR is imported from an ONNX model, or is one RESCALE in the dialect of TOSA.
+The MLIR is imported from an ONNX model, or is one operation in the dialects of TOSA and StableHLO.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters import iree_rescale
+from tiebreak.adapters import iree_rescale, iree_stablehlo
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
 from tiebreak.adapters.onnx_models import OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
-from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Node
+from tiebreak.golden.nodes import Node, TensorType
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
@@ -43,7 +43,7 @@ found = machine.graph({inputs})  # one array, or several
 outputs = tuple(np.array(one.to_host()) for one in (found if isinstance(found, tuple) else [found]))
 library = f"iree-base-compiler {{version('iree-base-compiler')}}"
 """
-RESCALE = """
+OPERATION = """
 from importlib.metadata import version
 
 import iree.compiler
@@ -53,12 +53,18 @@ module = '''
 {module}
 '''
 compiled = iree.compiler.compile_str(
-    module, input_type="tosa", target_backends=["llvm-cpu"], extra_args={flags}
+    module, input_type="{dialect}", target_backends=["llvm-cpu"], extra_args={flags}
 )
 machine = iree.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
 outputs = (np.array(machine.graph({inputs}).to_host()).view("{kind}"),)
 library = f"iree-base-compiler {{version('iree-base-compiler')}}"
 """
+
+
+DIALECTS: dict[str, tuple[str, Any]] = {
+    iree_rescale.ID: ("tosa", iree_rescale),
+    **dict.fromkeys(iree_stablehlo.CLAIMS, ("stablehlo", iree_stablehlo)),
+}
 
 
 class Iree:
@@ -131,10 +137,11 @@ def reason(refusal: Exception) -> str:
 
 
 class IreeNodes:
-    """Nodes of ONNX's operators as models, and RESCALE as it is."""
+    """Nodes of ONNX's operators as models; RESCALE and StableHLO's as they are."""
 
     name, maps, takes_constants = "iree", OnnxLoaded.maps, True
-    claims: Mapping[str, str] = {**OnnxLoaded.claims, iree_rescale.ID: iree_rescale.CLAIM}
+    claims: Mapping[str, str] = {**OnnxLoaded.claims, iree_rescale.ID: iree_rescale.CLAIM, **iree_stablehlo.CLAIMS}
+    always_constant = frozenset(iree_stablehlo.CLAIMS)  # scales and zero points are parts of types
 
     def __init__(self) -> None:
         self.library = Iree()
@@ -142,34 +149,40 @@ class IreeNodes:
         self.onnx = OnnxLoaded(self.name, self.library, free_shapes=True)
 
     def compile(self, node: Node) -> Run:
-        if node.operator != iree_rescale.ID:
+        if node.operator not in DIALECTS:
             return self.onnx.compile(node)
-        iree_rescale.refuse(node)
+        dialect, operation = DIALECTS[node.operator]
+        operation.refuse(node)
 
         def run(*inputs: Array) -> tuple[Array, ...]:
-            text = iree_rescale.module_of(node, inputs)
+            text = operation.module_of(node, inputs)
             prepared = self.models.get(
-                text, lambda: self.library.compiled(lambda: text, "tosa", [node.outputs[0].dtype])
+                text, lambda: self.library.compiled(lambda: text, dialect, [node.outputs[0].dtype])
             )
-            return tuple(prepared(iree_rescale.free_inputs(node, inputs)))
+            return tuple(prepared(operation.free_inputs(node, inputs)))
 
         return run
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that compile and run the same MLIR; see protocol.Backend."""
-        if node.operator != iree_rescale.ID:
+        if node.operator not in DIALECTS:
             return self.onnx.reproducer(node, inputs)
-        iree_rescale.refuse(node)
-        given = [tensor.name for tensor in node.inputs if tensor.name not in node.constants]
-        return RESCALE.format(
-            module=iree_rescale.module_of(node, inputs).strip(), flags=list(FLAGS),
-            inputs=", ".join(f'{name}.view(f"int{{8 * {name}.itemsize}}")' for name in given),
-            kind=node.outputs[0].dtype.name,
-        )  # fmt: skip
+        dialect, operation = DIALECTS[node.operator]
+        operation.refuse(node)
+        kind = node.outputs[0].dtype.name
+        given = [as_given(tensor) for tensor in operation.free_tensors(node)]
+        module = operation.module_of(node, inputs).strip()
+        return OPERATION.format(module=module, dialect=dialect, flags=list(FLAGS), inputs=", ".join(given), kind=kind)
 
     def attest(self) -> dict[str, str]:
-        return {**self.onnx.attest(), "TOSA": "RESCALE alone; an input without sizes; parameters as the node has them"}
+        return {
+            **self.onnx.attest(),
+            "TOSA": "RESCALE alone; an input without sizes; parameters as the node has them",
+            "StableHLO": "one operation of static shapes; scales and zero points in the types",
+        }
 
 
-def backend() -> IreeNodes:
-    return IreeNodes()
+def as_given(tensor: TensorType) -> str:
+    """Source for an input of the function: integers as signed ones of their bits."""
+    integer = tensor.dtype.name in INTEGER_TYPES
+    return f'{tensor.name}.view(f"int{{8 * {tensor.name}.itemsize}}")' if integer else tensor.name

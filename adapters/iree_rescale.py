@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Node
+from tiebreak.golden.nodes import Node, TensorType
 from tiebreak.golden.operators import tosa_rescale
 from tiebreak.golden.problem import Array
 
@@ -84,6 +84,11 @@ def attributes(node: Node) -> dict[str, str]:
 def signed(array: Array) -> Array:
     """The same bits in NumPy's signed type: IREE's functions take no other."""
     return array.view(np.dtype(f"int{8 * array.itemsize}"))
+
+
+def free_tensors(node: Node) -> list[TensorType]:
+    """The inputs that are not constants in the function."""
+    return [tensor for tensor in node.inputs if tensor.name not in node.constants]
 
 
 def free_inputs(node: Node, inputs: Sequence[Array]) -> list[Array]:

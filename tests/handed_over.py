@@ -203,18 +203,11 @@ def onnx_prepared(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -
 
 
 def iree_modules(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """The same of ONNX's models; of RESCALE what the module's text says, and what the function gets."""
+    """The same of ONNX's models; of other operations what the module's text says, and what the function gets."""
     onnx_prepared(backend.onnx, patch, heard)
 
     def compiled(text: Callable[[], str], dialect: str, types: Sequence[Any]) -> Callable[[Sequence[Array]], NoReturn]:
-        (operation,) = re.findall(r'"(tosa\.rescale)"\((.*?)\) <\{(.*?)\}> : \((.*?)\) -> (\S+)', text())
-        name, operands, attributes, kinds, result = operation
-        facts = {
-            "operation": (dialect, name, operands.split(", ")),
-            "attributes": dict(one.split(" = ") for one in attributes.split(", ")),
-            "types": [*kinds.split(", "), result],
-            "constants": dict(re.findall(r"%(\w+) = .*?dense<(.*?)>", text())),
-        }
+        facts = stablehlo_facts(text()) if dialect == "stablehlo" else rescale_facts(dialect, text())
 
         def run(inputs: Sequence[Array]) -> NoReturn:
             heard.append({**facts, "inputs": [tensor(array) for array in inputs]})
@@ -224,6 +217,33 @@ def iree_modules(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
 
     patch.setattr(backend.library, "compiled", compiled)
     patch.setattr(backend, "models", Recent())
+
+
+def stablehlo_facts(text: str) -> Facts:
+    """The operation, and both types in their parts: sizes, storage, ends, expressed type, dimension and pairs."""
+    ((name, operand, result),) = re.findall(r"stablehlo\.(\w+) %operand : \((.*)\) -> (.*)", text)
+    return {"operation": name, "types": [parts_of_type(operand), parts_of_type(result)]}
+
+
+def parts_of_type(text: str) -> Facts:
+    ((sizes, element),) = re.findall(r"^tensor<((?:\d+x)*)(.*)>$", text)
+    found = re.fullmatch(r"!quant\.uniform<([iu]\d+)(?:<(.*?)>)?:(\w+)(?::(\d+))?, \{?(.*?)\}?>", element)
+    if found is None:
+        return {"sizes": sizes, "element": element}
+    storage, ends, real, axis, pairs = found.groups()
+    numbers = [(float(scale), int(point)) for scale, point in (pair.split(":") for pair in pairs.split(","))]
+    return {"sizes": sizes, "storage": storage, "ends": ends, "element": real, "dimension": axis, "pairs": numbers}
+
+
+def rescale_facts(dialect: str, text: str) -> Facts:
+    (operation,) = re.findall(r'"(tosa\.rescale)"\((.*?)\) <\{(.*?)\}> : \((.*?)\) -> (\S+)', text)
+    name, operands, attributes, kinds, result = operation
+    return {
+        "operation": (dialect, name, operands.split(", ")),
+        "attributes": dict(one.split(" = ") for one in attributes.split(", ")),
+        "types": [*kinds.split(", "), result],
+        "constants": dict(re.findall(r"%(\w+) = .*?dense<(.*?)>", text)),
+    }
 
 
 def openvino_convolution(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

@@ -24,7 +24,7 @@ from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, Fo
 from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput, NoDevice
-from tiebreak.golden.nodes import Case, with_constants
+from tiebreak.golden.nodes import Case, Node, with_constants
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Types
@@ -212,6 +212,36 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         (allowed("one range", (M22, S, S), RANGE, quantized=""),),
     ),
     "tensorflow.QuantizeAndDequantizeV3": (allowed("one range", (M22, S, S, S), {**RANGE, 3: 5.0}, quantized=""),),
+    "stablehlo.uniform_quantize": (
+        allowed("floats", (M22, S, S), {1: 0.5, 2: 7.0}, real="float32", quantized="int8"),
+        allowed(
+            "a dimension and ends",
+            (M22, V2, V2),
+            {1: 0.25, 2: 3.0},
+            real="float32",
+            quantized="uint8",
+            attributes={"quantization_dimension": 1, "storage_min": 1, "storage_max": 200},
+        ),
+        allowed(
+            "a quantized operand",
+            (M22, S, S, V2, V2),
+            {1: 0.5, 2: 7.0, 3: 0.75, 4: -2.0},
+            real="int8",
+            quantized="int16",
+            attributes={"operand_quantization_dimension": 0},
+        ),
+    ),
+    "stablehlo.uniform_dequantize": (
+        allowed("one scale", (M22, S, S), {1: 0.5, 2: 7.0}, real="float32", quantized="int8"),
+        allowed(
+            "a dimension",
+            (M22, V2, V2),
+            {1: 0.25, 2: 3.0},
+            real="float32",
+            quantized="uint8",
+            attributes={"quantization_dimension": 0},
+        ),
+    ),
     "tensorflow.FakeQuantWithMinMaxVars": (allowed("one range", (M22, S, S), RANGE, **TWO_BITS),),
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": (allowed("ranges", (M22, V2, V2), RANGE, **TWO_BITS),),
     "torch.quantize_per_tensor": (
@@ -802,9 +832,41 @@ def for_tosa(case: Case) -> Facts:
     }
 
 
+def for_stablehlo(case: Case) -> Facts:
+    """Types with all parameters, and the operand as integers without a sign."""
+    node, (x, scales, points, *own) = case.node, case.inputs
+    ends = {f"{side}storage_{end}" for side in ("", "operand_") for end in ("min", "max")}
+    if set(node.attributes) - ends - {"quantization_dimension", "operand_quantization_dimension"}:
+        return NO_WORDS
+    sizes, real = "".join(f"{size}x" for size in x.shape), "f32"
+    quantizes = node.operator.endswith("uniform_quantize")
+    stored = node.outputs[0].dtype if quantizes else x.dtype
+    types = [{"sizes": sizes, "element": real}, {"sizes": sizes, **quantized_type(node, stored, scales, points, "")}]
+    if own:
+        types[0] = {"sizes": sizes, **quantized_type(node, x.dtype, *own, "operand_")}
+    given = x.view(f"int{8 * x.itemsize}") if x.dtype.kind in "iu" else x
+    operation = node.operator.removeprefix("stablehlo.")
+    return {"operation": operation, "types": types if quantizes else types[::-1], "inputs": [tensor(given)]}
+
+
+def quantized_type(node: Node, stored: Any, scales: Array, points: Array, prefix: str) -> Facts:
+    low, high = (node.attributes.get(f"{prefix}storage_{end}", 0) for end in ("min", "max"))
+    axis = node.attributes.get(f"{prefix}quantization_dimension")
+    pairs = zip(scales.reshape(-1).tolist(), points.reshape(-1).tolist(), strict=True)
+    return {
+        "storage": f"{'i' if stored.kind == 'i' else 'u'}{8 * stored.itemsize}",
+        "ends": f"{low}:{high}" if (low, high) != (0, 0) else None,
+        "element": "f32",
+        "dimension": None if axis is None else str(axis),
+        "pairs": list(pairs),
+    }
+
+
 def for_iree(case: Case) -> Facts:
     """ONNX's model; RESCALE on types without a sign. Sizes are free but for a last axis of channels."""
     node = case.node
+    if node.operator.startswith("stablehlo."):
+        return for_stablehlo(case)
     if node.operator != "tosa.RESCALE":
         return for_onnx(case)
     if set(node.attributes) - {"scale32", "rounding_mode", "per_channel"}:

@@ -52,8 +52,9 @@ def routes() -> Iterator[Route]:
 
 def why_none(operator: str, given: str, result: str, wide: FloatType) -> str:
     """Why no number of this output is rounded twice by the wider type; empty if there are such numbers."""
-    if operator == "ngraph.Dequantize":
-        product = INTEGER_TYPES[given].bits + FLOAT_TYPES[result].precision
+    if operator in ("ngraph.Dequantize", "stablehlo.uniform_dequantize"):
+        carried = operator.startswith("stablehlo")  # by the difference of two integers of any sign
+        product = INTEGER_TYPES[given].bits + carried + FLOAT_TYPES[result].precision
         return "the product is exact" if product <= wide.precision else ""
     if operator == "gguf.Dequantize":  # by a float16 scale, whatever the output; neither form has subnormal products
         exact = INTEGER_TYPES[given].bits + HALF.precision <= FLOAT_TYPES[result].precision
@@ -197,6 +198,7 @@ def test_every_real_output_is_on_one_side() -> None:
         "ngraph.Dequantize": 8,
         "onnx.DequantizeLinear": 23,
         "openvino.FakeQuantize": 5,
+        "stablehlo.uniform_dequantize": 3,
         "tensorflow.Dequantize": 11,
         "tensorflow.FakeQuantWithMinMaxVars": 1,
         "tensorflow.FakeQuantWithMinMaxVarsPerChannel": 1,

@@ -24,6 +24,7 @@ ODQ = "onnx.DynamicQuantizeLinear"
 TLR = "tflite.Requantize"
 TUQ, TUD = "tensorflow.UniformQuantize", "tensorflow.UniformDequantize"
 TUR = "tensorflow.UniformRequantize"
+SUQ, SUD = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
 TRS = "tosa.RESCALE"
 OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OMI, OQM = "onnx.MatMulInteger", "onnx.QLinearMatMul"
@@ -233,6 +234,10 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TUQ, "float32>uint8", "", "first-parameter next-channel channels-reversed ties-even@tail8"),
     (TUD, "int8>float32", "", "zp-ignored zp-negated difference-wraps difference-saturates distributes"),
     (TUD, "uint8>float32", "", "first-parameter next-channel channels-reversed divides-by-scale"),
+    (SUQ, "float32>int8", "", "ties-away ties-up truncates floors ceils ties-away@tail8"),
+    (SUQ, "float32>uint8", "", "first-parameter next-channel channels-reversed"),
+    (SUD, "int8>float32", "", "zp-ignored zp-negated difference-wraps difference-saturates distributes"),
+    (SUD, "uint8>float32", "", "first-parameter next-channel channels-reversed divides-by-scale"),
     (TUR, "int8>int8", "", "rounded-twice factor-8-bits ratio-doubled input-zp-ignored zps-exchanged zp-ignored wraps"),
     (TUR, "int32>int8", "", "first-parameter next-channel channels-reversed clamps-before-zp ratio-doubled@tail8"),
     (OMI, "uint8>int32", "", "input-zp-ignored sum-wraps-in-16-bits last-product-lost"),

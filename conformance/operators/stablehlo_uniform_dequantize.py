@@ -1,0 +1,102 @@
+"""Testing `stablehlo.uniform_dequantize`: integers of every storage type, zero points at all ends, any dimension."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.judging.misplaced import Misplace
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic, steps
+from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
+from tiebreak.conformance.operators.stablehlo import (
+    drawn_parameters,
+    forbidden_types,
+    integers_between,
+    type_ends,
+    written,
+)
+from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, axis_of, taken
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.stablehlo import EXPRESSED, STORAGE
+from tiebreak.golden.operators.stablehlo_uniform_dequantize import ID
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor
+
+
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    quantized, real = (
+        wanted.quantized or draw(st.sampled_from(STORAGE)),
+        wanted.real or draw(st.sampled_from(EXPRESSED)),
+    )
+    shape = draw(tensor_shapes(wanted.rank))
+    axis, ends = axis_of(draw, len(shape)), draw(type_ends(quantized))
+    x = integers_between(draw, quantized, ends, math.prod(shape), shape)
+    own = drawn_parameters(draw, real, quantized, ends, 1 if axis < 0 else shape[axis], axis < 0)
+    return {"real": real, "quantized": quantized, "attributes": written(ends, quantized, axis)}, (x, *own)
+
+
+def mistake(arithmetic: Arithmetic, places: tuple[Misplace, Misplace] = IN_PLACE) -> Mistake:
+    """The arithmetic gets the node, x and zero point as int64 and the scale, all of x's shape."""
+
+    def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
+        if places is not IN_PLACE and scales.size < 2:
+            raise NotImplementedError
+        factor, zero = taken(x, int(node.value("quantization_dimension")), scales, zero_points, places)
+        found = arithmetic(node, x.astype(np.int64), factor, zero.astype(np.int64))
+        return (np.asarray(found).astype(node.outputs[0].dtype),)
+
+    return run
+
+
+def difference_in_int32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """The difference wraps around in int32, whatever the storage type."""
+    return RIGHT(node, (x - zero).astype(np.int32).astype(np.int64), scale, np.zeros_like(zero))
+
+
+MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
+    (Cause("difference-wraps-in:int32", "difference"), difference_in_int32),
+    (Cause("ignores-zero-point", "difference"), steps(zero=lambda node, zero: np.zeros_like(zero))),
+    (Cause("adds-zero-point", "difference"), steps(zero=lambda node, zero: -zero)),
+    *SHARED,
+)
+INT8 = {"real": "float32", "quantized": "int8"}
+NEAR_99 = (-98, -100, -99, -98, -100, -98, -99)
+PATH_PROBES = (
+    PathProbe("int8", INT8, (Fraction(1, 10), -99), (-127, -122, -128, 127, 0, 70, -99), 2),
+    PathProbe("int32", {"real": "float32", "quantized": "int32"}, (Fraction(1, 10), -99),
+              (-(1 << 30), 16777217, 33554435, 1 << 30, 0, 70, -99)),
+    *(
+        PathProbe(f"{found.name}-int8", INT8, (found.scale, -99), NEAR_99, constants_only=True)
+        for found in scale_classes()[:-1]
+    ),
+)  # fmt: skip
+
+TESTED = OperatorUnderTest(
+    id=ID,
+    plain_nodes=Absent("it does not quantize"),
+    draw=draw,
+    mistakes=(
+        *((Cause(key, "projection"), mistake(RIGHT, (first, last))) for key, first, last in PLACES),
+        *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    ),
+    pairs=(
+        *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+        *(
+            (Cause(f"{key}{JOINT}{second}", "projection"), mistake(arithmetic, (first, last)))
+            for key, first, last in PLACES
+            for second, arithmetic in MISPLACED_PAIRS
+        ),
+    ),
+    path_probes=PATH_PROBES,
+    axis=Axis("quantization_dimension"),
+    forbidden_calls=forbidden_types("SUD", INT8),
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+)

@@ -1,0 +1,88 @@
+"""StableHLO's two operators: numbers computed by hand, and types that the document excludes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.golden import kernel, oracle
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED
+from tiebreak.golden.problems import problems_of
+
+QUANTIZE, DEQUANTIZE = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
+
+
+def case_of(operator: str, types: tuple[str, str], *values: Any, **attributes: int) -> Case:
+    node = make_node(operator, real=types[0], quantized=types[1], attributes=attributes)
+    inputs = tuple(np.array(one).astype(kind.dtype) for one, kind in zip(values, node.inputs, strict=True))
+    return Case("a", node, inputs, "typed")
+
+
+def solved(case: Case, *, working: bool = False) -> tuple[list[int], list[int]]:
+    """Codes and states by the oracle, which the kernel gives too."""
+    (problem,) = problems_of(case)
+    codes, states = oracle.solve(problem, working=working)
+    again = kernel.solve(problem, working=working)
+    assert (codes == again[0]).all() and (states == again[1]).all()
+    return codes.tolist(), states.tolist()
+
+
+def test_the_zero_point_is_added_before_rounding() -> None:
+    """0.5 + 1 and 1.5 + 1 are ties, which go to 2; rounded first they give 0 + 1 and 2 + 1."""
+    assert solved(case_of(QUANTIZE, ("float32", "int8"), [0.5, 1.5, -0.5], 1.0, 1))[0] == [2, 2, 0]
+    assert solved(case_of(QUANTIZE, ("float32", "int8"), [0.5, 1.5, -0.5], 1.0, 2))[0] == [2, 4, 2]
+
+
+def test_the_ends_are_those_of_the_type_unless_it_has_others() -> None:
+    case = case_of(QUANTIZE, ("float32", "uint8"), [-1, 300, np.inf, 7], 1.0, 0)
+    assert solved(case) == ([0, 255, 255, 7], [OUT_OF_RANGE] * 3 + [IN_RANGE])
+    narrow = case_of(QUANTIZE, ("float32", "int8"), [-9, 9, 0], 1.0, 0, storage_min=-4, storage_max=6)
+    assert solved(narrow)[0] == [-4, 6, 0]
+
+
+def test_a_quantized_operand_is_the_number_that_it_stands_for() -> None:
+    """(q - 1) * 0.5 - 2: -2.5 goes to the even -2, 61.0 is 61, -66.5 goes to -66."""
+    case = case_of(QUANTIZE, ("int8", "int8"), [0, 127, -128], 1.0, -2, 0.5, 1)
+    assert solved(case)[0] == [-2, 61, -66]
+
+
+def test_an_end_that_float32_lacks_is_open_in_working_precision_alone() -> None:
+    case = case_of(QUANTIZE, ("float32", "int32"), [3e9, -3e9, 5], 1.0, 0)
+    assert solved(case)[0] == [2147483647, -2147483648, 5]
+    assert solved(case, working=True)[1] == [UNDEFINED, OUT_OF_RANGE, IN_RANGE]
+
+
+def test_nan_is_open() -> None:
+    assert solved(case_of(QUANTIZE, ("float32", "int8"), [np.nan, 1], 1.0, 0))[1] == [UNDEFINED, IN_RANGE]
+
+
+def test_a_difference_has_one_bit_more_than_the_storage_type() -> None:
+    """-128 - 127 is -255; no int8 holds it."""
+    codes, _ = solved(case_of(DEQUANTIZE, ("float32", "int8"), [-128, 127], 0.5, 127))
+    assert np.array(codes, np.uint32).view(np.float32).tolist() == [-127.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("scale", "point", "attributes", "message"),
+    [
+        (0.0, 0, {}, "a scale is positive and finite"),
+        (float("nan"), 0, {}, "a scale is positive and finite"),
+        (1.0, 5, {"storage_min": -4, "storage_max": 4}, "a zero point is not from -4 to 4"),
+    ],
+)
+def test_parameters_that_no_type_has_are_refused(
+    scale: float, point: int, attributes: dict[str, int], message: str
+) -> None:
+    for operator in (QUANTIZE, DEQUANTIZE):
+        with pytest.raises(InvalidInput, match=message):
+            problems_of(case_of(operator, ("float32", "int8"), [1], scale, point, **attributes))
+
+
+def test_ends_that_no_type_has_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="4 to -4 are no ends of a type that int8 stores"):
+        make_node(QUANTIZE, real="float32", quantized="int8", attributes={"storage_min": 4, "storage_max": -4})

@@ -1,0 +1,83 @@
+"""tensorflow.UniformRequantize: numbers computed by hand, axes, and what TensorFlow's kernel does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.adapters.registry import load_backend
+from tiebreak.conformance.judging.judge import judge_outputs
+from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.golden import kernel, oracle
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.samples.tensorflow_uniform import ends_of, range_of
+from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
+
+OPERATOR = "tensorflow.UniformRequantize"
+BYTES, TO_BYTE = ("int8", "int8"), ("int32", "int8")
+
+
+def case_of(types: tuple[str, str], *values: Any, **attributes: int) -> Case:
+    ranges = range_of(*ends_of(types[0]), "input_") | range_of(*ends_of(types[1]), "output_")
+    node = make_node(OPERATOR, real=types[0], quantized=types[1], attributes=ranges | attributes)
+    inputs = tuple(np.array(one).astype(kind.dtype) for one, kind in zip(values, node.inputs, strict=True))
+    return Case("a", node, inputs, "typed")
+
+
+def solved(case: Case) -> list[int]:
+    """Codes by the oracle, which the kernel gives too."""
+    (problem,) = problems_of(case)
+    codes, states = oracle.solve(problem, working=False)
+    again = kernel.solve(problem, working=False)
+    assert (codes == again[0]).all() and (states == again[1]).all()
+    found: list[int] = codes.tolist()
+    return found
+
+
+def answer(case: Case) -> list[int]:
+    found: list[int] = load_backend("tensorflow").compile(case.node)(*case.inputs)[0].tolist()
+    return found
+
+
+def test_a_third_of_a_difference_and_the_other_zero_point() -> None:
+    """(7 - 1) / 3 + 5 is 7; (9 - 1) / 3 is 2.67."""
+    assert solved(case_of(BYTES, [7, 9, 127, -128], 0.1, 1, 0.3, 5)) == [7, 8, 47, -38]
+
+
+def test_a_tie_is_open_and_what_is_beside_it_is_not() -> None:
+    case = case_of(BYTES, [1, 3], 0.5, 0, 1.0, 0)
+    assert judge_outputs((np.array([1, 1], np.int8),), truths_of(case)).count(UNSPECIFIED) == 2
+    assert judge_outputs((np.array([2, 0], np.int8),), truths_of(case)).count(DEVIATES) == 2
+
+
+def test_differences_and_sums_have_more_than_32_bits() -> None:
+    assert solved(case_of(TO_BYTE, [2147483647, -2147483648], 1.0, -1, 1.0, 0)) == [127, -128]
+    assert solved(case_of(BYTES, [2, -2], 1.0, 0, 1.0, 2147483647)) == [127, 127]
+
+
+def test_scales_along_an_axis_on_either_side() -> None:
+    x = [[2, 4], [3, 4]]
+    assert solved(case_of(BYTES, x, [0.5, 1.0], [0, 0], 1.0, 0, input_quantization_axis=0)) == [1, 2, 3, 4]
+    assert solved(case_of(BYTES, x, 1.0, 0, [1.0, 0.5], [0, 1], output_quantization_axis=1)) == [2, 9, 3, 9]
+    with pytest.raises(InvalidInput, match="axes 0 and 1 differ, and neither is -1"):
+        problems_of(case_of(BYTES, x, [1.0, 1.0], [0, 0], [1.0, 1.0], [0, 0], input_quantization_axis=0,
+                            output_quantization_axis=1))  # fmt: skip
+
+
+def test_tensorflow_rounds_upward_by_31_bits_in_int32() -> None:
+    assert answer(case_of(BYTES, [1, 3, -1, -3], 0.5, 0, 1.0, 0)) == [1, 2, 0, -1]
+    assert answer(case_of(TO_BYTE, [1191666688, -1191666688], 9e-8, 0, 1.1, 0)) == [97, -97]
+    assert answer(case_of(TO_BYTE, [2147483647, -2147483648], 1.0, -1, 1.0, 0)) == [-128, -128]
+    assert answer(case_of(TO_BYTE, [16777217], 1.0, 16777216, 1.0, 0)) == [0]
+
+
+def test_tensorflow_refuses_scales_that_are_not_positive_and_an_output_of_32_bits() -> None:
+    with pytest.raises(Unsupported, match="must be all positive"):
+        answer(case_of(BYTES, [1], -1.0, 0, 1.0, 0))
+    with pytest.raises(Unsupported, match="Could not find device"):
+        answer(case_of(("int8", "int32"), [1], 1.0, 0, 1.0, 0))
