@@ -12,6 +12,7 @@ import numpy as np
 
 from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.problem import Array
 
 BLOCK = 1 << 13  # inputs that are predicted together: what they give stays in the processor's cache
@@ -97,16 +98,24 @@ class Predictions:
 def halved(arithmetic: Arithmetic, left: Sequence[Semantics], setting: Probe, at_once: int) -> Iterator[Step]:
     """Looks at the ends of all finite numbers and both zeros; then amid at most `at_once` intervals in each step."""
     predictions = Predictions(arithmetic, left, setting, max(6, at_once))
-    most = arithmetic.node.real.infinity_bits - 1
-    ends = np.array([-most, -1, 0, 1, most])  # no interval has numbers of both signs
-    x = from_ordinals(ends, arithmetic)
-    predictions.x[:6] = np.append(x, -x[2])
-    agree = predictions.look_at(slice(0, 6))
-    stages = predictions.stages[:, :5]
-    yield Step(predictions.x[:6], agree, bool((stages[:, :-1] <= stages[:, 1:]).all()))
+    ends = first_ends(ELEMENT_TYPES[arithmetic.node.input_type])
+    count = ends.size + 1
+    predictions.x[:count] = from_ordinals(np.append(ends, 0), arithmetic)
+    predictions.x[ends.size] *= -1  # the zero that is negative, if there is one
+    agree = predictions.look_at(slice(0, count))
+    stages = predictions.stages[:, : ends.size]
+    yield Step(predictions.x[:count], agree, bool((stages[:, :-1] <= stages[:, 1:]).all()))
     stages = stages[:1] if (stages == stages[0]).all() else stages
     first = Intervals(ends[:-1], ends[1:], stages[:, :-1], stages[:, 1:])
     yield from halved_further(predictions, first.open(), at_once)
+
+
+def first_ends(kind: FloatType | IntegerType) -> Array:
+    """Ordinals between which no interval has numbers of both signs."""
+    if isinstance(kind, IntegerType):
+        return np.unique(np.array([kind.lowest, max(-1, kind.lowest), 0, 1, kind.highest]))
+    most = kind.infinity_bits - 1
+    return np.array([-most, -1, 0, 1, most])
 
 
 def halved_further(predictions: Predictions, first: Intervals, at_once: int) -> Iterator[Step]:
@@ -141,7 +150,10 @@ def never_falls(below: Array, above: Array) -> bool:
 
 def from_ordinals(ordinals: Array, arithmetic: Arithmetic) -> Array:
     """Numbers of the input's type, counted from 0 in both directions."""
-    bits, dtype = arithmetic.node.real.bits, arithmetic.node.inputs[0].dtype
+    kind, dtype = ELEMENT_TYPES[arithmetic.node.input_type], arithmetic.node.inputs[0].dtype
+    if isinstance(kind, IntegerType):
+        return ordinals.astype(dtype)
+    bits = kind.bits
     if bits == 32:
         return _steps.words32(ordinals).view(dtype)
     words = np.abs(ordinals).astype(np.uint64) | ((ordinals < 0).astype(np.uint64) << np.uint64(bits - 1))
