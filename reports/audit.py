@@ -14,6 +14,13 @@ from tiebreak.reports.console import terminal_text
 from tiebreak.reports.matrix import inputs_text
 
 
+def print_stages(data: Mapping[str, Any]) -> None:
+    """Each output's audit, under its name and the outputs that it was given."""
+    for stage in data["stages"]:
+        given = f", given its own {' and '.join(stage['given'])}" if stage["given"] else ""
+        print_audit({**stage, "seconds": data["seconds"], "operator": f"{data['operator']}, {stage['output']}{given},"})
+
+
 def print_audit(data: Mapping[str, Any]) -> None:
     console = Console()
     node = f"{data['operator']} {data['input_type']} to {data['output_type']}"

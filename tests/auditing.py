@@ -11,9 +11,13 @@ from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.semantics.model import Probe, codes
+from tiebreak.conformance.semantics.stages import Run
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.make_node import make_node
-from tiebreak.golden.nodes import Node
-from tiebreak.golden.problem import Array
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.problem import Array, array_of
+from tiebreak.golden.problems import problems_of
 
 INT8 = make_node("onnx.QuantizeLinear", quantized="int8")
 
@@ -26,3 +30,20 @@ def audited(box: Any, node: Node = INT8) -> AuditAnswer:
     inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
     inference.run()
     return AuditAnswer(node, inference, None, False, separate_remaining(inference), [])
+
+
+def documented_run(node: Node) -> Run:
+    """Calls of a backend that gives what the document says; an output that it leaves open is 0."""
+
+    def outputs(inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        problems = problems_of(Case("", node, inputs))
+        return tuple(
+            array_of(problem.result.name, problem.shape, stored(problem.result, kernel.solve(problem, working=True)[0]))
+            for problem in problems
+        )
+
+    return lambda calls: [outputs(call) for call in calls]
+
+
+def stored(kind: FloatType | IntegerType, found: Array) -> Array:
+    return found if isinstance(kind, IntegerType) else found & ((1 << kind.bits) - 1)

@@ -6,8 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from auditing import documented_run
+
 from tiebreak.conformance.audit.matrix import matrix_data
-from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, audited_node
+from tiebreak.conformance.semantics.model import Arithmetic
+from tiebreak.conformance.semantics.stages import Stage
 from tiebreak.golden.nodes import Node
 from tiebreak.reports.matrix import matrix_markdown
 
@@ -17,6 +21,8 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     "onnx.QuantizeLinear": (("", "int8", {}),),
     "openvino.FakeQuantize": (("", "", {}),),
     "tensorflow.QuantizeV2": (("", "uint8", {}),),
+    "tosa.RESCALE": (("int32", "int8", {}),),
+    "tflite.Requantize": (("int8", "int8", {"rounding": "double"}),),
     "onnx.Cast": (
         ("float32", "float8_e4m3fn", {}),
         ("float32", "float8_e5m2", {"saturate": False}),
@@ -47,21 +53,37 @@ def node_of(operator: str, source: str, target: str, attributes: dict[str, Any])
     return audited_node(operator, attributes, source, target, 0)
 
 
+STAGES = ("onnx.DynamicQuantizeLinear",)  # operators whose outputs have a table each
+
+
+def stages_of(operator: str) -> Iterator[Stage]:
+    """The stages of a backend that does what the document says."""
+    node = audited_node(operator, {}, "", "", 0)
+    return STAGED[operator].stages(node, documented_run(node))
+
+
 def tables() -> str:
     parts = []
     for operator, asked in PAGES.items():
         also = " and `ngraph.Quantize`" if operator == "onnx.QuantizeLinear" else ""
         if operator != "onnx.Cast":
             parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
+    for operator in STAGES:
+        for stage in stages_of(operator):
+            parts += table_of(f"`{operator}`, output `{stage.output}`", [stage.arithmetic])
     for words, casts in CASTS.items():
         parts += table(f"`onnx.Cast` to {words}", [node_of("onnx.Cast", *cast) for cast in casts])
     return "\n".join(parts) + "\n"
 
 
 def table(of: str, nodes: Sequence[Node]) -> Iterator[str]:
-    """The facets that some nodes have, each with all of its values."""
+    return table_of(of, [arithmetic_of(node) for node in nodes])
+
+
+def table_of(of: str, tables: Sequence[Arithmetic]) -> Iterator[str]:
+    """The facets that some tables have, each with all of its values."""
     facets: dict[str, dict[str, str]] = {}
-    for arithmetic in map(arithmetic_of, nodes):
+    for arithmetic in tables:
         for facet in (*arithmetic.facets, *arithmetic.specials):
             facets.setdefault(facet.name, {}).update(facet.sentences)
     yield f"\n## Facets of {of}\n\n| facet | value | meaning |\n| --- | --- | --- |"
@@ -73,6 +95,12 @@ def table(of: str, nodes: Sequence[Node]) -> Iterator[str]:
 def audit_page() -> str:
     before, mark, _ = (DOCS / "audit.md").read_text(encoding="utf-8").partition(MARK)
     return before + mark + tables()
+
+
+def stages_page(operator: str) -> str:
+    """The matrix of the output that needs no other one."""
+    (first,) = (stage for stage in stages_of(operator) if stage.whole)
+    return matrix_markdown(matrix_data(first.arithmetic))
 
 
 def matrix_page(operator: str) -> str:
@@ -88,3 +116,5 @@ if __name__ == "__main__":
     (DOCS / "semantics").mkdir(exist_ok=True)
     for operator in PAGES:
         (DOCS / "semantics" / f"{operator}.md").write_text(matrix_page(operator), encoding="utf-8")
+    for operator in STAGES:
+        (DOCS / "semantics" / f"{operator}.md").write_text(stages_page(operator), encoding="utf-8")

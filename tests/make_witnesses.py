@@ -14,7 +14,13 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.onnx_cast import SMALL, WIDE_REALS
 from tiebreak.golden.problem import codes_of
-from tiebreak.golden.samples import onnx_cast, openvino_fake_quantize, tensorflow_quantize_v2
+from tiebreak.golden.samples import (
+    onnx_cast,
+    openvino_fake_quantize,
+    tensorflow_quantize_v2,
+    tflite_requantize,
+    tosa_rescale,
+)
 from tiebreak.golden.vector_inputs.by_witness import WITNESSES
 
 
@@ -36,6 +42,10 @@ def nodes() -> Iterator[Node]:
         if source in WIDE_REALS and target in SMALL:
             for attributes in onnx_cast.attributes_for(target):
                 yield audited_node("onnx.Cast", attributes, source, target, 0)
+    for module in (tosa_rescale, tflite_requantize):
+        for source, target in module.SEPARATED:
+            for asked in module.separated(source, target):
+                yield audited_node(module.ID, asked, source, target, 0)
 
 
 def rows(node: Node) -> list[list[Any]]:

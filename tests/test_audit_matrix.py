@@ -76,6 +76,9 @@ def test_the_pages_are_what_the_tables_make() -> None:
     for operator in make_facet_tables.PAGES:
         page = docs / "semantics" / f"{operator}.md"
         assert page.read_text(encoding="utf-8") == make_facet_tables.matrix_page(operator)
+    for operator in make_facet_tables.STAGES:
+        page = docs / "semantics" / f"{operator}.md"
+        assert page.read_text(encoding="utf-8") == make_facet_tables.stages_page(operator)
 
 
 def test_the_stored_witnesses_are_the_matrixs() -> None:

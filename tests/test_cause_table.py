@@ -41,6 +41,7 @@ from tiebreak.reports.records import as_run, read_run, write_run
 
 MISTAKES = [cause for record in TESTED.values() for cause, _ in record.mistakes or ()] + [c for c, _ in HYPOTHESES]
 NODES = {"ngraph.Quantize": {"round_mode": "ROUND_UP"}, "openvino.FakeQuantize": {"levels": 256}}
+NODES["tosa.RESCALE"] = {"scale32": True, "rounding_mode": "DOUBLE_ROUND", "per_channel": False}
 
 
 @pytest.mark.parametrize("cause", MISTAKES, ids=lambda cause: cause.id)

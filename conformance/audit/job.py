@@ -15,8 +15,9 @@ from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.by_path import paths_data
 from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.operators import arithmetic_of, silence_of
+from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, silence_of
 from tiebreak.conformance.audit.proof import separate_remaining
+from tiebreak.conformance.audit.staged import staged_data
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -44,8 +45,10 @@ def audit_job(
     Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if the backend
     cannot be started or gives too few answers.
     """
-    arithmetic_of(node)  # before a backend is started for nothing
     begun = time.monotonic()
+    if node.operator in STAGED:
+        return staged_job(spec, node, time_limit, memory_limit)
+    arithmetic_of(node)  # before a backend is started for nothing
     with started(spec, time_limit, memory_limit) as backend:
         answer = audited_backend(backend, node, exhaustive=exhaustive)
         facts = {"backend": backend.name, "version": backend.version}
@@ -57,6 +60,15 @@ def audit_job(
 
             found["versus"] = versus(earlier_run, backend.name, answer.inference)
         return found
+
+
+def staged_job(spec: str, node: Node, time_limit: float, memory_limit: int) -> dict[str, Any]:
+    """As audit_job: "stages" has the answers of each output, given those before it."""
+    begun = time.monotonic()
+    with started(spec, time_limit, memory_limit) as backend:
+        stages = list(staged_data(backend, node))
+        facts = {"backend": backend.name, "version": backend.version, "operator": node.operator}
+        return facts | {"stages": stages, "seconds": round(time.monotonic() - begun, 3)}
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.model import AuditedSemantics
+from tiebreak.conformance.operators.model import AuditedSemantics, StagedSemantics
 from tiebreak.conformance.semantics.model import Arithmetic
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
@@ -14,7 +14,12 @@ from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 
-AUDITED: dict[str, AuditedSemantics] = {record.id: record.semantics for record in TESTED.values() if record.semantics}
+AUDITED: dict[str, AuditedSemantics] = {
+    record.id: record.semantics for record in TESTED.values() if isinstance(record.semantics, AuditedSemantics)
+}
+STAGED: dict[str, StagedSemantics] = {
+    record.id: record.semantics for record in TESTED.values() if isinstance(record.semantics, StagedSemantics)
+}
 
 KNOWN_INTEGERS = ", and of integers to floats"
 
@@ -23,6 +28,9 @@ def arithmetic_of(node: Node) -> Arithmetic:
     """The table of facets for a node. Raises InvalidInput for an operator or types without one."""
     if node.operator not in AUDITED:
         raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
+    semantics = AUDITED[node.operator]
+    if semantics.of_integers:
+        return semantics.arithmetic(node)
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
     casts = get_operator(node.operator).family == "cast"
     if isinstance(first, IntegerType) and not (casts and isinstance(result, FloatType)):
@@ -30,12 +38,12 @@ def arithmetic_of(node: Node) -> Arithmetic:
         raise InvalidInput(f"{node.operator}: semantics are known of real inputs{also}, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
-    return AUDITED[node.operator].arithmetic(node)
+    return semantics.arithmetic(node)
 
 
 def silence_of(node: Node) -> str:
     """What the document leaves open of a node though its table names a value for it; empty for most nodes."""
-    return AUDITED[node.operator].silence(node)
+    return AUDITED[node.operator].silence(node) if node.operator in AUDITED else ""
 
 
 def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int) -> Node:
@@ -43,9 +51,9 @@ def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, 
 
     Raises InvalidInput for an operator that cannot be audited, or types that do not go together.
     """
-    if operator not in AUDITED:
-        raise InvalidInput(f"audit knows {', '.join(AUDITED)}, not {operator!r}")
-    given = {**AUDITED[operator].defaults, **attributes}
+    if operator not in AUDITED and operator not in STAGED:
+        raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}")
+    given = {**(AUDITED[operator].defaults if operator in AUDITED else {}), **attributes}
     spec = get_operator(operator)
     if not spec.quantized_types:
         if input_type and output_type and input_type != output_type:

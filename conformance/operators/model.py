@@ -12,6 +12,7 @@ from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.semantics.causes import Cause as Cause
 from tiebreak.conformance.semantics.documents import Authority
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
+from tiebreak.conformance.semantics.stages import Stages
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.samples.model import Tensor
@@ -111,7 +112,8 @@ class AuditedSemantics:
     audited node unless given. `witnesses_of` is the operator whose stored witnesses separate the same semantics
     (empty: its own). `authorities` are the documents about the same arithmetic, its own among them. `role_of` gives the
     role of the clause that a facet (by name) of a node is about, if that depends on the node. `silence` is a sentence:
-    what the document leaves open of a node though the table names a value for it; empty for most.
+    what the document leaves open of a node though the table names a value for it; empty for most. `of_integers`: the
+    table is about integers times a factor. `parameter_shape` is that of each input after the first.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
@@ -121,6 +123,22 @@ class AuditedSemantics:
     authorities: tuple[Authority, ...] = ()
     role_of: Callable[[Node, str], str] | None = None
     silence: Callable[[Node], str] = nothing_open
+    of_integers: bool = False
+    parameter_shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class StagedSemantics:
+    """How an audit searches for the semantics of an operator whose outputs come in stages.
+
+    `stages` gives the tables of a node and how a backend is asked for them, the first output first.
+    """
+
+    stages: Stages
+
+
+def never_elementwise(case: Case) -> None:
+    """No probe: the known mistakes of such an operator name what is in its table."""
 
 
 def nothing_known(problem: Elementwise) -> bool:
@@ -160,6 +178,6 @@ class OperatorUnderTest:
     axis: Axis | Absent
     forbidden_calls: tuple[ForbiddenCall, ...] | Absent
     situations: Mapping[str, Situation] | Absent
-    semantics: AuditedSemantics | Absent
+    semantics: AuditedSemantics | StagedSemantics | Absent
     pairs: tuple[tuple[Cause, Mistake], ...] = ()
     monotone: Monotone = nothing_known

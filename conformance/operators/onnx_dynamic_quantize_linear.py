@@ -11,10 +11,11 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest, StagedSemantics
 from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.dynamic_quantize import dynamic_stages
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 from tiebreak.golden.operators.onnx_dynamic_quantize_linear import ID
 from tiebreak.golden.samples.model import Tensor, bits
@@ -107,5 +108,5 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has one range for the whole input"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are about one output whose operands are inputs; here they are measured"),
+    semantics=StagedSemantics(dynamic_stages),
 )

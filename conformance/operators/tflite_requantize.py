@@ -11,10 +11,18 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, scale_beside, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, ScaleClass, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tflite_requantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.semantics.authorities_scaling import OF_REQUANTIZE
+from tiebreak.conformance.semantics.requantize import requantize, role_of_requantize, silence_of_requantize
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.tflite_requantize import BESIDE, DOUBLE, ID, QUANTIZE, REAL, SINGLE
@@ -161,5 +169,12 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has one scale and one zero point for a whole tensor"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets divide real inputs; here integers are multiplied"),
+    semantics=AuditedSemantics(
+        requantize,
+        never_elementwise,
+        authorities=OF_REQUANTIZE,
+        role_of=role_of_requantize,
+        silence=silence_of_requantize,
+        of_integers=True,
+    ),
 )

@@ -9,10 +9,19 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tosa_rescale_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.semantics.authorities_scaling import OF_RESCALE
+from tiebreak.conformance.semantics.rescale import rescale, role_of_rescale, silence_of_rescale
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.tosa_rescale import DOUBLE, ID, LEAST_SHIFT, MOST_SHIFT, SINGLE
@@ -181,5 +190,14 @@ TESTED = OperatorUnderTest(
     axis=Axis(ones=True, channels="per_channel", spread=2),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are about a real scale and its rounded quotient"),
+    semantics=AuditedSemantics(
+        rescale,
+        never_elementwise,
+        defaults={"scale32": True, "rounding_mode": SINGLE, "per_channel": False},
+        authorities=OF_RESCALE,
+        role_of=role_of_rescale,
+        silence=silence_of_rescale,
+        of_integers=True,
+        parameter_shape=(1,),
+    ),
 )

@@ -92,8 +92,10 @@ class Probe:
         return Case(f"audit/{number}", node, (self.x, *self.others))
 
     def only(self, where: Array) -> Probe:
-        """The elements at some places (indices or a mask); the other inputs are scalars."""
-        return Probe(np.ascontiguousarray(self.x[where]), self.others)
+        """The elements at some places (indices or a mask), with the other inputs there."""
+        many = self.x.size > 1
+        others = tuple(other[where] if many and other.shape == self.x.shape else other for other in self.others)
+        return Probe(np.ascontiguousarray(self.x[where]), others)
 
 
 class Arithmetic(Protocol):

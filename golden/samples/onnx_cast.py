@@ -11,7 +11,7 @@ from typing import Any
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode, encode
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 from tiebreak.golden.samples.model import Sample, Tensor, bits, with_neighbouring_codes
-from tiebreak.golden.vector_inputs.by_witness import witnesses_of
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
 SMALL = (*FLOAT8, *INT4, *FLOAT4, *E8M0, *INT2)
 WIDE = ("float32", "float16", "bfloat16", "float64", "int8", "int32")
@@ -47,11 +47,6 @@ def samples(source: str, target: str) -> Iterator[Sample]:
     yield from versions(source, target)
     if (source, target) in FULL:
         yield from shapes(source, target)
-
-
-def witness_kind(source: str, target: str, attributes: dict[str, Any]) -> str:
-    """The key of the witnesses for a node."""
-    return "-".join([source, target, *sorted(f"{name}-{value}".lower() for name, value in attributes.items())])
 
 
 def attributes_for(target: str) -> Sequence[dict[str, Any]]:

@@ -12,8 +12,11 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, encode
 from tiebreak.golden.samples.model import Sample, Tensor, bits
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
 HALF, SINGLE = Fraction(1, 2), FLOAT_TYPES["float32"]
+ID = "tflite.Requantize"
+SEPARATED = (("int8", "int8"), ("uint8", "uint8"), ("int16", "int16"))  # that have witnesses
 Ratio = tuple[str, Fraction, Fraction]
 
 
@@ -78,6 +81,7 @@ def samples(source: str, target: str) -> Iterator[Sample]:
             yield far(kind, to, rounding, ratio)
     yield from scales(kind, to)
     yield from shapes(kind, to)
+    yield from separating(kind, to)
     if source == target and source in BESIDE:
         yield from beside(kind)
 
@@ -212,6 +216,23 @@ def scales(kind: IntegerType, to: IntegerType) -> Iterator[Sample]:
             zero = [Tensor(own.name, (), [1]) for own in (kind, to)]
             given = (x, scale[0], zero[0], scale[1], zero[1])
             yield sample(f"{name}-{side}-scale", kind, to, "nearest", given, (flags[name],), ("scale",))
+
+
+def separating(kind: IntegerType, to: IntegerType) -> Iterator[Sample]:
+    """Inputs on which two of the plainest arithmetics differ, by scales and zero points."""
+    for attributes in separated(kind.name, to.name):
+        for number, (s_in, z_in, s_out, z_out), x in witnesses_of(ID, witness_kind(kind.name, to.name, attributes)):
+            scale = [Tensor("float32", (), [code]) for code in (s_in, s_out)]
+            zero = [Tensor(one.name, (), [code]) for one, code in ((kind, z_in), (to, z_out))]
+            given = (bits(kind.name, x), scale[0], zero[0], scale[1], zero[1])
+            rounding = attributes.get("rounding", "nearest")
+            yield sample(f"separating-{number}", kind, to, rounding, given, ("Separating",), ("saturate",))
+
+
+def separated(source: str, target: str) -> Iterator[dict[str, str]]:
+    """The attributes of the nodes between two types that have witnesses."""
+    if (source, target) in SEPARATED:
+        yield from ({}, {"rounding": "single"}, {"rounding": "double"})
 
 
 def shapes(kind: IntegerType, to: IntegerType) -> Iterator[Sample]:

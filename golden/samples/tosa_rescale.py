@@ -9,6 +9,7 @@ from typing import Any
 
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Sample, integers
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
 SIGNED, UNSIGNED = ("int8", "int16", "int32"), ("uint8", "uint16")
 NARROW = SIGNED[:2]
@@ -17,6 +18,8 @@ FILES = (
     *((source, target) for source in UNSIGNED for target in NARROW),
     *((source, target) for source in NARROW for target in UNSIGNED),
 )
+ID = "tosa.RESCALE"
+SEPARATED = (("int8", "int8"), ("int32", "int8"), ("uint8", "int8"), ("int8", "uint8"))  # that have witnesses
 Pairs = Sequence[tuple[int, int]]  # of multiplier and shift
 
 
@@ -54,6 +57,7 @@ def samples(source: str, target: str) -> Iterator[Sample]:
         for theme in (ties, beside_ties, usual, edges, zero_points, saturating, carries, channels, unpredictable):
             yield from theme(source, target, way)
     yield from shapes(source, target)
+    yield from separating(source, target)
 
 
 def sample(
@@ -264,6 +268,23 @@ def unpredictable(source: str, target: str, way: Way) -> Iterator[Sample]:
         strange += [("beyond-32", [1 << 30, 1, -1], (1 << 14, 10), "beyond-32")]
     for name, values, pair, role in strange:
         yield sample(f"open-{name}", (source, target), way, values, [pair], ("Unpredictable",), (role, "graph"))
+
+
+def separating(source: str, target: str) -> Iterator[Sample]:
+    """Inputs on which two of the plainest arithmetics differ, by multiplier, shift and zero points."""
+    for attributes in separated(source, target):
+        way = Way(attributes["rounding_mode"], attributes["scale32"])
+        for number, (*pair, first, last), values in witnesses_of(ID, witness_kind(source, target, attributes)):
+            name = f"separating-{number}"
+            yield sample(name, (source, target), way, values, [(pair[0], pair[1])], ("Separating",), ("saturate",),
+                         points=(first, last))  # fmt: skip
+
+
+def separated(source: str, target: str) -> Iterator[dict[str, Any]]:
+    """The attributes of the nodes between two types that have witnesses."""
+    if (source, target) in SEPARATED:
+        for way in WAYS[:2]:
+            yield {"scale32": way.scale32, "rounding_mode": way.mode, "per_channel": False}
 
 
 def shapes(source: str, target: str) -> Iterator[Sample]:

@@ -31,6 +31,11 @@ def witnesses_of(operator: str, kind: str) -> Iterator[tuple[int, list[int], lis
         yield number, others, x
 
 
+def witness_kind(source: str, target: str, attributes: dict[str, Any]) -> str:
+    """The key of the witnesses for a node of the cast family: its types, and the attributes that it has."""
+    return "-".join([source, target, *sorted(f"{name}-{value}".lower() for name, value in attributes.items())])
+
+
 def witness_theme(s: Setting) -> Iterator[Sample]:
     """The witnesses of the quantize family, by scale and zero point."""
     for number, (scale, zero_point), x in witnesses_of("ngraph.Quantize", f"{s.real.name}-{s.quantized.name}"):

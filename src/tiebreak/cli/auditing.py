@@ -54,10 +54,12 @@ def audit(
     Exits with 1 if no known semantics fits everything that it answers.
     """
     from tiebreak.conformance.audit.job import audit_job
-    from tiebreak.conformance.audit.operators import audited_node
+    from tiebreak.conformance.audit.operators import STAGED, audited_node
 
     values = {name: json_or_text(text) for name, text in attributes.items()}
     node = audited_node(operator, values, input_type or "", output_type or "", opset or 0)
+    if operator in STAGED and (matrix or exhaustive or earlier_run is not None):
+        raise InvalidInput(f"{operator} is audited in stages: without --matrix, --versus and --exhaustive")
     if matrix and (exhaustive or earlier_run is not None):
         raise InvalidInput("--matrix is about no backend: it takes no --exhaustive and no --versus")
     if matrix:
@@ -76,13 +78,15 @@ def audit(
     except Unsupported as reason:
         click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
+    stages = data.get("stages", [data])
     if as_json:
         click.echo(json.dumps(data))
     else:
-        from tiebreak.reports.audit import print_audit
+        from tiebreak.reports.audit import print_audit, print_stages
 
-        print_audit(data)
-    sys.exit(0 if data["consistent"] and not data["path_dependent"] else EXIT_DISCREPANCIES)
+        (print_stages if "stages" in data else print_audit)(data)
+    told = all(one["consistent"] and not one["path_dependent"] for one in stages)
+    sys.exit(0 if told else EXIT_DISCREPANCIES)
 
 
 def print_setting(number: int, of: int) -> None:

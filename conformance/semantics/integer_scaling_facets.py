@@ -1,0 +1,337 @@
+"""The facets of integers times a factor, rounded to integers, as black boxes compute it.
+
+The factor is a multiplier and a shift, or the ratio of two scales. What it is made of is the operator's own facet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from tiebreak.conformance.semantics.places import Place
+from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
+from tiebreak.conformance.semantics.round_modes import MODES, WORDS, RoundMode
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
+from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
+
+HIGH = 31  # bits of a product that the first of two shifts takes off
+ROOM = 1 << 62  # products below it are made in int64
+SMALL_BITS = 8
+UPWARD, AWAY = "ROUND_NEAREST_UPWARD", "ROUND_NEAREST_TOWARD_INFINITY"
+
+
+class Factor(NamedTuple):
+    """A factor as a whole number over another one."""
+
+    over: int
+    under: int
+
+    @property
+    def shift(self) -> int:
+        """The shift that divides; what is under is a power of two."""
+        return self.under.bit_length() - 1
+
+
+def place_of(numbers: Array, under: int) -> Place:
+    """Where whole numbers divided by a positive one lie."""
+    if under >= ROOM:
+        numbers = numbers.astype(object)
+    below = numbers // under
+    past = numbers - below * under
+    short = under - past
+    rest = np.where(past == 0, 0, np.where(past < short, 1, np.where(past == short, 2, 3)))
+    value = below.astype(np.float64)
+    return Place(value, rest.astype(np.int64), value)
+
+
+def product(values: Array, over: int) -> Array:
+    """Whole numbers times one, exactly."""
+    most = max(int(np.abs(values).max(initial=0)), 1)
+    return values * np.int64(over) if most * over < ROOM else values.astype(object) * over
+
+
+# The sign of what is read
+
+
+@dataclass(frozen=True, eq=False)
+class SignReading:
+    """Which of the input and its zero point are read with the other sign than their type has."""
+
+    id: str
+    sentence: str
+    input_too: bool = False
+    point_too: bool = False
+    cause: str = ""
+
+
+def with_other_sign(values: Array, kind: IntegerType) -> Array:
+    """The same bits as a number of the type's other signedness."""
+    size = 1 << kind.bits
+    if kind.signed:
+        return np.where(values < 0, values + size, values)
+    return np.where(values > kind.highest // 2, values - size, values)
+
+
+OWN_SIGNS = SignReading("own-types", "input and zero point are read as their type says")
+READINGS = (
+    OWN_SIGNS,
+    SignReading(
+        "input-as-other-sign", "the input is read with the other sign", input_too=True, cause="other-sign-of:the input"
+    ),
+    SignReading(
+        "zero-point-as-other-sign",
+        "the input zero point is read with the other sign",
+        point_too=True,
+        cause="other-sign-of:the input zero point",
+    ),
+    SignReading(
+        "both-as-other-sign",
+        "input and zero point are read with the other sign",
+        input_too=True,
+        point_too=True,
+        cause="other-sign-of:the input and its zero point",
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OutputPoint:
+    """How the output zero point is read, and when it is added. `first`: before rounding."""
+
+    id: str
+    sentence: str
+    cause: str = ""
+    other_sign: bool = False
+    first: bool = False
+
+
+AFTER = OutputPoint("after-rounding", "added to the rounded quotient")
+OUTPUT_POINTS = (
+    AFTER,
+    OutputPoint("before-rounding", "added to the quotient, then rounded", "zero-point-first", first=True),
+    OutputPoint(
+        "as-other-sign",
+        "read with the other sign, and added to the rounded quotient",
+        "other-sign-of:the output zero point",
+        other_sign=True,
+    ),
+)
+
+
+def readings_of(kind: IntegerType, *, has_point: bool) -> tuple[SignReading, ...]:
+    """Those that can matter; `has_point`: other zero points than 0 are allowed."""
+    if kind.bits > SMALL_BITS and kind.signed and not has_point:
+        return READINGS[:1]  # no unsigned number stands where it could be
+    return READINGS if has_point else READINGS[:2]
+
+
+def output_points_of(*, has_point: bool) -> tuple[OutputPoint, ...]:
+    return OUTPUT_POINTS if has_point else OUTPUT_POINTS[:1]
+
+
+# Where the product is rounded
+
+
+@dataclass(frozen=True, eq=False)
+class SecondRounding:
+    """How what the first of two shifts gives is rounded by the second one."""
+
+    id: str
+    sentence: str
+    mode: RoundMode | None
+    cause: str = ""
+
+
+NO_SECOND = SecondRounding("none", "there is one rounding", None, "one-shift")
+SECOND = tuple(
+    SecondRounding(name, f"what the first gives, {WORDS[name]}", MODES[name], f"second-shift-rounds:{WORDS[name]}")
+    for name in (AWAY, UPWARD, EVEN, "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_TOWARD_ZERO", "ROUND_DOWN",
+                 "ROUND_TOWARD_ZERO")
+)  # fmt: skip
+AWAY_SECOND = SECOND[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ProductPosition:
+    """Where the product of a difference and a factor is rounded to an integer.
+
+    `high`: the product loses 31 bits first, and what is left of the shift is a second rounding. `precision`: it is a
+    floating-point number, which `number` gives of the difference, the factor and the inputs after the first.
+    """
+
+    id: str
+    sentence: str
+    cause: str
+    high: bool = False
+    precision: Precision | None = None
+    number: Callable[[Array, Factor, tuple[Array, ...], Precision], Array] | None = None
+
+
+def product_with_ratio(values: Array, factor: Factor, others: tuple[Array, ...], precision: Precision) -> Array:
+    ratio = precision.dtype.type(float(Fraction(factor.over, factor.under)))
+    return np.asarray(values.astype(precision.dtype) * ratio)
+
+
+ONCE = ProductPosition("once", "the whole product is divided once", "rounding-mode:SINGLE_ROUND")
+AT_31 = (
+    ProductPosition(  # with ties upward and then away from zero it is TOSA's DOUBLE_ROUND: 2^30 more before one shift
+        "at-31",
+        "the product loses 31 bits and is rounded; the rest of the shift rounds again",
+        "rounding-mode:DOUBLE_ROUND",
+        high=True,
+    )
+)
+IN_FLOAT32, IN_FLOAT64 = (
+    ProductPosition(
+        one.id,
+        f"difference, factor and product are rounded to {one.id}",
+        f"factor-product-in:{one.id}",
+        precision=one,
+        number=product_with_ratio,
+    )
+    for one in (FLOAT32, FLOAT64)
+)
+
+
+# The range
+
+
+def every_type(kind: IntegerType) -> bool:
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What becomes of a rounded quotient and the zero point: `of` them and the type, in int64."""
+
+    id: str
+    sentence: str
+    of: Callable[[Array, Array, IntegerType], Array]
+    cause: str = ""
+    sees_far: bool = False  # sums far beyond the range
+    of_point: bool = False  # only a zero point shows it
+    keeps_low_bits: bool = False  # of a sum, so that a zero point's sign does not matter
+    fits: Callable[[IntegerType], bool] = every_type
+
+
+def clipped(values: Array, kind: IntegerType) -> Array:
+    return np.clip(values, kind.lowest, kind.highest)
+
+
+def wrapped(values: Array, kind: IntegerType) -> Array:
+    return np.asarray(np.mod(values - kind.lowest, 1 << kind.bits) + kind.lowest)
+
+
+def saturated(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return clipped(whole + point, kind)
+
+
+def low_bits(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return wrapped(whole + point, kind)
+
+
+def clamped_first(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return clipped(clipped(whole, kind) + point, kind)
+
+
+def clamped_first_and_wrapped(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return wrapped(clipped(whole, kind) + point, kind)
+
+
+def through_int16(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return clipped(wrapped(whole + point, INTEGER_TYPES["int16"]), kind)
+
+
+def narrowed(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return np.maximum(clipped(whole + point, kind), kind.lowest + 1)
+
+
+def of_other_sign(whole: Array, point: Array, kind: IntegerType) -> Array:
+    other = IntegerType(kind.name, kind.bits, not kind.signed)
+    return wrapped(clipped(whole + point, other), kind)
+
+
+SATURATE = Ends("saturate", "the sum is clamped to the type's range", saturated)
+ENDS = (
+    SATURATE,
+    Ends("wrap", "the low bits of the sum", low_bits, "wraps", sees_far=True, keeps_low_bits=True),
+    Ends(
+        "clamp-first",
+        "the rounded quotient is clamped, then the sum is",
+        clamped_first,
+        "clamps-before-zero-point",
+        of_point=True,
+    ),
+    Ends(
+        "clamp-first-then-wrap",
+        "the rounded quotient is clamped; the low bits of the sum",
+        clamped_first_and_wrapped,
+        "clamps-before-zero-point-and-wraps",
+        sees_far=True,
+        of_point=True,
+        keeps_low_bits=True,
+    ),
+    Ends(
+        "int16",
+        "the low 16 bits of the sum, clamped",
+        through_int16,
+        "sum-wraps-in:int16",
+        sees_far=True,
+        fits=lambda kind: kind.bits <= SMALL_BITS,
+    ),
+    Ends(
+        "narrow-range",
+        "clamped to the range without its lowest value",
+        narrowed,
+        "narrow-range",
+        fits=lambda kind: kind.signed,
+    ),
+    Ends(
+        "as-other-sign",
+        "clamped to the range of the type's other sign, whose bits are put out",
+        of_other_sign,
+        "saturates-with-other-sign",
+        sees_far=True,
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FactorOf:
+    """How a factor comes of the inputs after the first.
+
+    `has_shift`: over a power of two, by which may be shifted twice. `is_real`: a floating-point number may hold it.
+    `plain`: a document has it.
+    """
+
+    id: str
+    sentence: str
+    of: Callable[[tuple[Array, ...]], Factor]
+    cause: str = ""
+    has_shift: bool = True
+    is_real: bool = True
+    plain: bool = True
+
+
+def ends_of(kind: IntegerType, *, has_point: bool) -> tuple[Ends, ...]:
+    """Those that can matter; of int32 the document leaves open what is out of range."""
+    if kind.bits > 16:
+        return ENDS[:1]
+    return tuple(one for one in ENDS if one.fits(kind) and (has_point or not one.of_point))
+
+
+class ScalingCombination(NamedTuple):
+    """One value of each facet. `factor` is the operator's own."""
+
+    reading: SignReading
+    factor: FactorOf
+    position: ProductPosition
+    round_mode: RoundMode
+    second_rounding: SecondRounding
+    zero_point: OutputPoint
+    saturation: Ends

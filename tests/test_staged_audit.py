@@ -1,0 +1,152 @@
+"""Audits of operators whose outputs come in stages: each output is named given the box's own earlier ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from audited_stages import (
+    POINTS,
+    RESULTS,
+    SCALES,
+    Box,
+    dynamic,
+    odd_scale,
+    result_of_width,
+    scale_by_reciprocal,
+)
+from click.testing import CliRunner
+
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.cli import main
+from tiebreak.conformance.audit.operators import STAGED, audited_node
+from tiebreak.conformance.audit.staged import Caller, staged_data
+from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.conformance.semantics.facet_causes import key_of
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
+from tiebreak.golden.nodes import Case
+
+DYNAMIC = "onnx.DynamicQuantizeLinear"
+
+
+class Backend:
+    """A box as a backend in this process; `status` is that of every call."""
+
+    name, version, operators = "box", "1", None
+
+    def __init__(self, box: Box, status: str = "ok") -> None:
+        self.box, self.status = box, status
+
+    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
+        with np.errstate(all="ignore"):
+            return [Outcome(self.status, self.box(*case.inputs), message="" if self.is_ok else "no") for case in cases]
+
+    @property
+    def is_ok(self) -> bool:
+        return self.status == "ok"
+
+
+def stages_of(box: Box, operator: str = DYNAMIC, **attributes: Any) -> dict[str, dict[str, Any]]:
+    node = audited_node(operator, attributes, "", "", 0)
+    return {one["output"]: one for one in staged_data(Backend(box), node)}  # type: ignore[arg-type]
+
+
+def is_told(stage: dict[str, Any], wanted: dict[str, str]) -> bool:
+    """Of clamps and wraps that differ far beyond the range it is enough that the right one is left."""
+    found = {name: stage["semantics"].get(name, "") for name in wanted}
+    return all(
+        found[name] == value or (name == "saturation" and value in found[name]) for name, value in wanted.items()
+    )
+
+
+@pytest.mark.parametrize(("scale", "wanted"), SCALES)
+def test_the_way_to_a_scale_is_named_and_spoils_nothing_else(scale: Any, wanted: dict[str, str]) -> None:
+    found = stages_of(dynamic(scale=scale))
+    assert is_told(found["y_scale"], wanted), found["y_scale"]["semantics"]
+    assert is_told(found["y_zero_point"], POINTS[0][1])
+    assert is_told(found["y"], RESULTS[0][1])
+
+
+@pytest.mark.parametrize(("point", "wanted"), POINTS)
+def test_the_way_to_a_zero_point_is_named_given_the_scale(point: Any, wanted: dict[str, str]) -> None:
+    found = stages_of(dynamic(scale=scale_by_reciprocal, point=point))
+    assert is_told(found["y_zero_point"], wanted), found["y_zero_point"]["semantics"]
+    assert found["y_zero_point"]["given"] == ["y_scale"] and is_told(found["y"], RESULTS[0][1])
+
+
+@pytest.mark.parametrize(("result", "wanted"), RESULTS)
+def test_the_way_to_y_is_named_given_scale_and_zero_point(result: Any, wanted: dict[str, str]) -> None:
+    found = stages_of(dynamic(scale=scale_by_reciprocal, result=result))["y"]
+    assert is_told(found, wanted), found["semantics"]
+    assert found["given"] == ["y_scale", "y_zero_point"]
+    assert all("y_scale" in row["witness"] for row in found["refuted"])
+
+
+def test_what_no_table_has_is_not_named() -> None:
+    scale = stages_of(dynamic(scale=odd_scale))
+    assert scale["y_scale"]["semantics"] == {} and scale["y_scale"]["closest"]["differs"] > 20
+    assert scale["y"]["semantics"]
+    y = stages_of(dynamic(scale=scale_by_reciprocal, result=result_of_width))["y"]
+    assert y["semantics"] == {} and y["closest"]["differs"] > 20
+
+
+def test_no_result_is_claimed_of_what_was_not_asked() -> None:
+    """No x lies beyond its own range, so clamps that differ only far beyond it stay side by side."""
+    found = stages_of(dynamic())["y"]
+    assert len(found["semantics"]["saturation"]) > 1 and "subnormals" not in found["semantics"]
+    assert found["equal"] and "--exhaustive" not in found["equal"][0]
+
+
+@pytest.mark.parametrize("operator", STAGED)
+def test_values_have_causes_and_words(operator: str) -> None:
+    node = audited_node(operator, {}, "", "", 0)
+    compared = 0
+    for stage in STAGED[operator].stages(node, Caller(Backend(dynamic()), node)):  # type: ignore[arg-type]
+        arithmetic = stage.arithmetic
+        assert tuple(arithmetic.documented) in arithmetic.candidates.places
+        for facet, plain in zip(arithmetic.facets, arithmetic.documented, strict=True):
+            assert plain in facet.values and all(facet.sentences.values())
+            for value in facet.values:
+                assert value is plain or sentence_of(key_of(value, plain.id))
+                compared += 1
+    assert compared > 20
+
+
+def test_a_backend_that_refuses_or_fails_is_no_answer() -> None:
+    node = audited_node(DYNAMIC, {}, "", "", 0)
+    with pytest.raises(Unsupported, match="no"):
+        list(staged_data(Backend(dynamic(), "unsupported"), node))  # type: ignore[arg-type]
+    with pytest.raises(MachineryFailed, match="given up after"):
+        list(staged_data(Backend(dynamic(), "crash"), node))  # type: ignore[arg-type]
+
+
+def test_the_command_prints_a_table_for_each_output() -> None:
+    chosen = ["audit", "onnx-reference", "--operator", DYNAMIC]
+    shown = CliRunner().invoke(main, chosen)
+    assert shown.exit_code == 0, shown.stderr
+    assert "given its own y_scale and y_zero_point" in " ".join(shown.stdout.split())
+    data = json.loads(CliRunner().invoke(main, [*chosen, "--json"]).stdout)
+    assert [one["output"] for one in data["stages"]] == ["y_scale", "y_zero_point", "y"]
+    assert data["stages"][0]["semantics"]["zero_range"] == "step"
+    refused = CliRunner().invoke(main, [*chosen, "--exhaustive"])
+    assert refused.exit_code == 2 and "in stages" in refused.stderr
+
+
+def test_an_operator_without_a_table_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=f"audit knows .*{DYNAMIC}"):
+        audited_node("onnx.DequantizeLinear", {}, "", "", 0)
+
+
+REAL = [("onnxruntime", "one", "divide"), ("openvino", "zero", "reciprocal")]
+
+
+@pytest.mark.parametrize(("backend", "zero_range", "scaling"), REAL)
+def test_real_libraries_are_named(backend: str, zero_range: str, scaling: str) -> None:
+    pytest.importorskip(backend)
+    data = json.loads(CliRunner().invoke(main, ["audit", backend, "--operator", DYNAMIC, "--json"]).stdout)
+    first, *_, last = data["stages"]
+    assert is_told(first, {"zero_range": zero_range, "scaling": scaling, "range": "with-zero", "precision": "float32"})
+    assert bool(last["semantics"]) == (backend == "onnxruntime")
