@@ -666,8 +666,8 @@ SENTENCES = {
     ),
     "ratio-and-shift-in-float32": "input * ratio + shift in float32, both of the scales and zero points, ties to even",
     "ratio-and-shift-or-input": (
-        "input * ratio + shift in float32, fused, both of the scales and zero points, ties to even; the input itself if "
-        "both sides have the same ones"
+        "input * ratio + shift in float32, fused, both of the scales and zero points, ties to even; the input itself "
+        "if both sides have the same ones"
     ),
     "zero-point-last": "adds the zero point after rounding",
     "sum-rounded": "rounds the sum with the zero point {}",
