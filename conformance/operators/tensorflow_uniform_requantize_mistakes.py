@@ -126,6 +126,14 @@ def by_ratio_and_shift(fused: bool, node: Node, x: Array, *parameters: Array) ->
     return (whole.astype(np.int64).astype(node.outputs[0].dtype),)
 
 
+def ratio_and_shift_or_input(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+    """The same, fused; the input itself, unclipped, where type and parameters are the same on both sides."""
+    s_in, z_in, s_out, z_out = parameters
+    if x.dtype == node.outputs[0].dtype and np.array_equal(s_in, s_out) and np.array_equal(z_in, z_out):
+        return (x,)
+    return by_ratio_and_shift(True, node, x, *parameters)
+
+
 def rounded_once(value: Array, ratio: Array, shift: Array) -> Array:
     return fused_multiply_add(value, ratio, shift.astype(np.float64), np.dtype(np.float32))
 
@@ -169,6 +177,7 @@ OWN: tuple[tuple[Cause, Mistake], ...] = (
         Cause(f"x-in:float32{JOINT}multiplier-of-31-bits-in-int32", "difference"),
         pipeline(x=through_float32, **MULTIPLIED),
     ),
+    (Cause("ratio-and-shift-or-input", "ratio"), ratio_and_shift_or_input),
     (Cause("ratio-and-shift-in-float32", "ratio"), partial(by_ratio_and_shift, False)),
     (Cause("ratio-and-shift-in-float32:fused", "ratio"), partial(by_ratio_and_shift, True)),
     (Cause("clips-input", "input-range"), of_clipped_input),

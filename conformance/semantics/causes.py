@@ -681,6 +681,10 @@ SENTENCES = {
         "multiplies by a whole number of 31 bits, and one shift rounds ties up; difference and sum wrap around in int32"
     ),
     "ratio-and-shift-in-float32": "input * ratio + shift in float32, both of the scales and zero points, ties to even",
+    "ratio-and-shift-or-input": (
+        "input * ratio + shift in float32, fused, both of the scales and zero points, ties to even; the input itself "
+        "if both sides have the same ones"
+    ),
     "zero-point-last": "adds the zero point after rounding",
     "sum-rounded": "rounds the sum with the zero point {}",
     "shift-off-by-one": "the shift is one {}",

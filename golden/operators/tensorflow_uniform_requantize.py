@@ -20,7 +20,7 @@ TYPES = ("int8", "int32")
 PAIRS = tuple((source, target) for source in TYPES for target in TYPES)
 AXES = (0, 1, 2, 3)
 INPUT_AXIS, OUTPUT_AXIS = "input_quantization_axis", "output_quantization_axis"
-INPUTS = ("input", "input_scales", "input_zero_points", "output_scales", "output_zero_points")
+INPUTS: tuple[str, ...] = ("input", "input_scales", "input_zero_points", "output_scales", "output_zero_points")
 OPERANDS = ("input", "input_scale", "input_zero_point", "output_scale", "output_zero_point")
 
 CLAUSES = (
