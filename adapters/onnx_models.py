@@ -13,6 +13,7 @@ from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators import (
+    microsoft_matmul_nbits,
     microsoft_qlinear,
     microsoft_qlinear_add,
     microsoft_qlinear_mul,
@@ -60,6 +61,7 @@ OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
 MICROSOFT_CLAIMS = {
     spec.ID: f"{spec.PAGE}, version 1 of com.microsoft" for spec in (microsoft_qlinear_add, microsoft_qlinear_mul)
 }
+NBITS_CLAIMS = {microsoft_matmul_nbits.ID: f"{microsoft_matmul_nbits.DOCUMENT}, version 1 of com.microsoft"}
 CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **OF_SUMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
@@ -190,7 +192,7 @@ def ngraph_axis(node: Node) -> int | None:
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
-    if len(inputs) == 1 or node.operator in OF_SUMS:
+    if len(inputs) == 1 or node.operator in {**OF_SUMS, **NBITS_CLAIMS}:
         return
     check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):

@@ -24,7 +24,8 @@ def model_source(model: Any) -> str:
 
     Each initializer is the array bound to its name; the script binds it like an input.
     """
-    graph, opset = model.graph, model.opset_import[0].version
+    graph = model.graph
+    opsets = [f"helper.make_opsetid({opset.domain!r}, {opset.version})" for opset in model.opset_import]
     constants = [f"numpy_helper.from_array({tensor.name}, {tensor.name!r})" for tensor in graph.initializer]
     return "\n".join(
         (
@@ -33,7 +34,7 @@ def model_source(model: Any) -> str:
             list_source("results", [value_info_source(value) for value in graph.output]),
             list_source("constants", constants),
             f"graph = helper.make_graph(nodes, {graph.name!r}, inputs, results, constants)",
-            f"opsets = [helper.make_opsetid('', {opset})]",
+            f"opsets = [{', '.join(opsets)}]",
             f"model = helper.make_model(graph, opset_imports=opsets, ir_version={model.ir_version})",
         )
     ).replace("'", '"')
@@ -59,6 +60,7 @@ def node_source(node: Any) -> str:
 
     values = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
     given = [f", {name}={attribute_source(name, value)}" for name, value in values.items()]
+    given += [f", domain={node.domain!r}"] if node.domain else []
     return f"helper.make_node({node.op_type!r}, {list(node.input)}, {list(node.output)}{''.join(given)})"
 
 

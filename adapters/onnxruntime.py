@@ -15,6 +15,7 @@ from tiebreak.adapters.onnx_models import (
     MAPS,
     MATRICES,
     MICROSOFT_CLAIMS,
+    NBITS_CLAIMS,
     PROBED_SHAPES,
     OnnxNode,
     check_inputs,
@@ -40,7 +41,7 @@ class OnnxRuntime:
     Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis.
     """
 
-    claims, maps = {**CLAIMS, **MICROSOFT_CLAIMS}, MAPS
+    claims, maps = {**CLAIMS, **MICROSOFT_CLAIMS, **NBITS_CLAIMS}, MAPS
     configuration_of = "onnxruntime"
     takes_constants = True  # as initializers
 
@@ -69,7 +70,9 @@ class OnnxRuntime:
             feeds = {name: array for name, array in given if name not in node.constants}
             if written.further:
                 return self.sessions.answers(session, feeds, written.outputs)
-            return (self.sessions.answer(session, feeds, written.output, inputs[0].shape, packs=packs(written)),)
+            return (
+                self.sessions.answer(session, feeds, written.output, shape_of_y(written, inputs), packs=packs(written)),
+            )
 
         return run
 
@@ -104,6 +107,12 @@ class OnnxRuntime:
         if written.operator in CONVOLUTIONS:
             written, feeds = replace(written, attributes={}), feeds | convolved(written)
         return self.sessions.profiled(model_for(written, {}), feeds, written.output, (3,), packs=packs(written))
+
+
+def shape_of_y(written: OnnxNode, inputs: Sequence[Array]) -> tuple[int, ...]:
+    """The shape of an output whose type the API makes no arrays of: the first input's, but for its last size N."""
+    shape: tuple[int, ...] = inputs[0].shape
+    return (*shape[:-1], written.attributes["N"]) if "N" in written.attributes else shape
 
 
 def convolved(written: OnnxNode) -> dict[str, Array]:

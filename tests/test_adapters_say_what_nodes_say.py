@@ -85,6 +85,8 @@ REQUANTIZED, WEIGHT = {"real": "int8", "quantized": "int8"}, "FULLY_CONNECTED"
 TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "double"}}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 SCALED_PAIR = {0: 5.0, 1: 0.5, 2: 2.0, 3: 7.0, 4: 0.25, 5: 3.0, 6: 0.75, 7: 4.0}
+FOUR_BITS = {"quantized": "", "attributes": {"K": 16, "N": 3, "block_size": 16}}
+REAL_POINTS = {**FOUR_BITS, "operands": ("float32",)}
 LEVELS = {"quant_min": -8, "quant_max": 7}
 FLOAT_ZERO = {**LEVELS, "axis": 0, "zero_point_type": "float16"}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
@@ -170,6 +172,11 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
             allowed("a scalar first", (S, S, S, (3,), S, S, S, S), SCALED_PAIR, quantized="uint8"),
             allowed("a zero point left off", (M22, S, S, M22, S, S, S), SCALED_PAIR, zero_point=False),
         ),
+    ),
+    "com.microsoft.MatMulNBits": (
+        allowed("packed zero points", ((2, 16), (3, 1, 8), (3, 1), (3, 1)), {2: 0.5, 3: 7.0}, **FOUR_BITS),
+        allowed("zero points of A's type", ((1, 2, 16), (3, 1, 8), (3, 1), (3, 1)), {3: 2.5}, **REAL_POINTS),
+        allowed("no zero points", ((2, 16), (3, 1, 8), (3, 1)), {0: -2.0}, zero_point=False, **FOUR_BITS),
     ),
     "nvidia.NVFP4Quantize": (
         allowed("one level", ((2, 32),), {0: 3.0}, quantized="float4_e2m1fn", zero_point=False),

@@ -29,6 +29,7 @@ TRS = "tosa.RESCALE"
 OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OMI, OQM = "onnx.MatMulInteger", "onnx.QLinearMatMul"
 OCI, OQC = "onnx.ConvInteger", "onnx.QLinearConv"
+MNB = "com.microsoft.MatMulNBits"
 MQA, MQM = "com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"
 GGQ, GGD = "gguf.Quantize", "gguf.Dequantize"
 TQT, TQC = "torch.quantize_per_tensor", "torch.quantize_per_channel"
@@ -256,6 +257,9 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (MQM, ">uint8", "", "truncates floors wraps zp-ignored"),
     (MQM, ">uint8", "", "int32-first fused-reciprocal fused-reciprocal+truncates"),
     (MQM, ">int8", "", "clamps-narrow zp-negated input-zp-ignored"),
+    (MNB, "float32>float32", "", "zp-ignored distributes nibbles-swapped multiplier-ignored divides-by-inverse"),
+    (MNB, "float32>float32", "", "first-parameter product-in-float16"),
+    (MNB, "float16>float16", "", "zp-ignored distributes nibbles-swapped first-parameter flush-scale"),
     (GGQ, "float32>int8", "", "truncates floors ties-even flush-scale"),
     (GGQ, "float32>uint4", "", "truncates ties-even wraps"),
     (GGD, "int8>float32", "", "x-as-unsigned product-in-float16 flush-scale"),

@@ -28,4 +28,6 @@ def of_width(sample: Sample) -> Sample:
     bits = scalar("int32", attributes.pop("num_bits", 8))
     attributes.pop("round_mode", None)
     node = {**sample.node, "attributes": attributes}
-    return replace(sample, node=node, tensors=(*sample.tensors, bits), roles=(*sample.roles, "num-bits"))
+    return replace(
+        sample, node=node, tensors=(*sample.tensors, bits), roles=(*sample.roles, "num-bits", "num-bits-shape")
+    )

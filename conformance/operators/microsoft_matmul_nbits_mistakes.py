@@ -1,0 +1,197 @@
+"""Usual mistakes of `com.microsoft.MatMulNBits` as small NumPy backends: how weights are read, and dequantized."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.operators import operand_mistakes as om
+from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps, single_steps, step
+from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.microsoft_matmul_nbits import weights_of
+from tiebreak.golden.packed_weights import Weights
+from tiebreak.golden.problem import Array
+
+Read = Callable[[Node, Weights], Weights]
+Dequantize = Callable[[Array, Array, Array], Array]  # codes, zero points and scales of one type, for each weight
+
+
+def as_they_are(node: Node, weights: Weights) -> Weights:
+    return weights
+
+
+def right(code: Array, point: Array, scale: Array) -> Array:
+    return (code - point) * scale
+
+
+@dataclass(frozen=True)
+class NBitsSteps:
+    """Steps in order, the right ones unless given."""
+
+    a: Callable[[Array], Array] = ws.as_is
+    read: Read = as_they_are
+    dequantize: Dequantize = right
+    out: Callable[[Array], Array] = ws.as_is
+
+    def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
+        a, kind = inputs[0], inputs[0].dtype
+        weights = self.read(node, weights_of(node, inputs))
+        at = weights.block_of(np.arange(weights.codes.shape[1]))
+        with np.errstate(all="ignore"):
+            ws.check_conversions(kind, self.a, self.out)
+            parts = (weights.codes, weights.points[:, at], weights.scales[:, at])
+            dequantized = np.asarray(self.dequantize(*(part.astype(kind) for part in parts))).astype(kind)
+            rows = self.a(a).reshape(-1, a.shape[-1]).astype(np.float64)
+            found = self.out((rows @ dequantized.astype(np.float64).T).astype(kind))
+        return (found.reshape(*a.shape[:-1], len(weights.codes)),)
+
+
+def pipeline(**steps: Any) -> Mistake:
+    return NBitsSteps(**steps)
+
+
+# Weights, zero points and scales
+
+
+def with_codes(change: Callable[[Array, int], Array]) -> Read:
+    """Codes after a change that their number of bits decides; there is nothing to mistake where nothing changes."""
+
+    def found(node: Node, weights: Weights) -> Weights:
+        codes = change(weights.codes, int(node.value("bits")))
+        if np.array_equal(codes, weights.codes):
+            raise ValueError("there is nothing to mistake")
+        return replace(weights, codes=codes)
+
+    return found
+
+
+def swapped(codes: Array, bits: int) -> Array:
+    """The numbers of a byte in the other order; a last byte is filled with zeros."""
+    held, count = 8 // bits, codes.shape[1]
+    filled = np.zeros((len(codes), -(-count // held) * held), codes.dtype)
+    filled[:, :count] = codes
+    return np.asarray(filled.reshape(len(codes), -1, held)[:, :, ::-1].reshape(filled.shape)[:, :count])
+
+
+def signed(codes: Array, bits: int) -> Array:
+    return om.wrapped_to(codes, bits, signed=True)
+
+
+def with_points(change: Callable[[Array, int], Array]) -> Read:
+    def found(node: Node, weights: Weights) -> Weights:
+        points = change(weights.points, int(node.value("bits")))
+        if np.array_equal(points, weights.points):
+            raise ValueError("there is nothing to mistake")
+        return replace(weights, points=points)
+
+    return found
+
+
+def rounded_points(points: Array, bits: int) -> Array:
+    return np.asarray(np.rint(points.astype(np.float64)))
+
+
+def moved_points(by: int) -> Read:
+    return with_points(lambda points, bits: points.astype(np.float64) + by)
+
+
+def of_blocks(place: Callable[[Array], Array], *, points: bool = True, scales: bool = True) -> Read:
+    """Each block takes the scale and zero point of another one, whose number `place` gives."""
+
+    def found(node: Node, weights: Weights) -> Weights:
+        count = weights.scales.shape[1]
+        at = place(np.arange(count)) % count
+        if count < 2:
+            raise ValueError("there is nothing to mistake")
+        others = replace(weights, points=weights.points[:, at], scales=weights.scales[:, at])
+        return (
+            others
+            if points and scales
+            else replace(
+                weights,
+                points=others.points if points else weights.points,
+                scales=others.scales if scales else weights.scales,
+            )
+        )
+
+    return found
+
+
+def of_first_column(node: Node, weights: Weights) -> Weights:
+    if len(weights.scales) < 2:
+        raise ValueError("there is nothing to mistake")
+    first = (np.broadcast_to(part[:1], part.shape) for part in (weights.points, weights.scales))
+    points, scales = first
+    return replace(weights, points=points, scales=scales)
+
+
+def with_scales(change: Callable[[Array], Array]) -> Read:
+    def found(node: Node, weights: Weights) -> Weights:
+        with np.errstate(all="ignore"):
+            scales = np.asarray(change(weights.scales)).astype(weights.scales.dtype)
+        return replace(weights, scales=scales)
+
+    return found
+
+
+def flushed(scales: Array) -> Array:
+    least = 2.0 ** FLOAT_TYPES[scales.dtype.name].emin
+    return np.where(np.abs(scales.astype(np.float64)) < least, np.zeros_like(scales), scales)
+
+
+def distributed(code: Array, point: Array, scale: Array) -> Array:
+    kind = scale.dtype
+    return np.asarray((code * scale).astype(kind) - (point * scale).astype(kind))
+
+
+def fused(code: Array, point: Array, scale: Array) -> Array:
+    return ws.fused(code, scale, -(point * scale).astype(scale.dtype))
+
+
+def of_real_points(node: Node, weights: Weights) -> Weights:
+    """The weights as they are where zero points have A's type, for backends that are right with packed ones."""
+    if weights.points.dtype == np.uint8:
+        raise ValueError("there is nothing to mistake")
+    return weights
+
+
+STEPS = (
+    frequent(
+        "distributes-scale:for zero points of A's type alone",
+        "real-points",
+        read=of_real_points,
+        dequantize=distributed,
+    ),
+    frequent("distributes-scale", "weight", dequantize=distributed),
+    step("distributes-scale-fused", "weight", dequantize=fused),
+    frequent("ignores-zero-point", "weight", dequantize=lambda code, point, scale: code * scale),
+    frequent("adds-zero-point", "weight", dequantize=lambda code, point, scale: (code + point) * scale),
+    step("zero-point-after-scale", "weight", dequantize=lambda code, point, scale: code * scale - point),
+    frequent("ignores-scale", "weight", dequantize=lambda code, point, scale: code - point),
+    step("scale-twice", "weight", dequantize=lambda code, point, scale: (code - point) * scale * scale),
+    frequent("divides-by-reciprocal", "weight", dequantize=lambda code, point, scale: (code - point) / (1 / scale)),
+    step("rounds-zero-point", "real-points", read=with_points(rounded_points)),
+    step("zero-point-moved:1", "weight", read=moved_points(1)),
+    step("zero-point-moved:-1", "weight", read=moved_points(-1)),
+    frequent("nibbles-swapped", "packed", read=with_codes(swapped)),
+    frequent("unsigned-as-signed", "weight", read=with_codes(signed)),
+    frequent("first-block-for-all", "block", read=of_blocks(np.zeros_like)),
+    step("previous-block", "block", read=of_blocks(lambda at: at - 1)),
+    step("last-for-all", "block", read=of_blocks(lambda at: np.full_like(at, len(at) - 1))),
+    step("one-for-all:zero point", "block", read=of_blocks(np.zeros_like, scales=False)),
+    step("one-for-all:scale", "block", read=of_blocks(np.zeros_like, points=False)),
+    step("one-for-all:scale and zero point", "block", read=of_first_column),
+    step("flushes-scales", "weight", read=with_scales(flushed)),
+    *(step(name, "weight", read=with_scales(change)) for name, change in om.OF_SCALES),
+    frequent("x-in:float16", "product", a=ws.in_float16),
+    frequent("x-in:bfloat16", "product", a=ws.in_bfloat16),
+    *ws.of_result("product"),
+)
+MISTAKES = single_steps(pipeline, STEPS)
+PAIRS = pairs_of_steps(pipeline, STEPS)
