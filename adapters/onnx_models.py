@@ -14,6 +14,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators import (
     microsoft_matmul_nbits,
+    microsoft_qgemm,
     microsoft_qlinear,
     microsoft_qlinear_add,
     microsoft_qlinear_mul,
@@ -37,9 +38,9 @@ ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype"
 MICROSOFT = "com.microsoft"
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
-MATMUL_INTEGER = "MatMulInteger"
+MATMUL_INTEGER, QGEMM = "MatMulInteger", "QGemm"
 # Products of two of their inputs: no output has the first input's shape.
-MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B")}
+MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B"), QGEMM: ("A", "B")}
 LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
     "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
@@ -58,10 +59,12 @@ CONVOLUTIONS = ("QLinearConv", "ConvInteger")
 PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
 SUMMED = MATRICES | dict.fromkeys(CONVOLUTIONS, ("x", "w"))  # the inputs whose products are summed up
 OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
-MICROSOFT_CLAIMS = {
+PAIR_CLAIMS = {
     spec.ID: f"{spec.PAGE}, version 1 of com.microsoft" for spec in (microsoft_qlinear_add, microsoft_qlinear_mul)
 }
 NBITS_CLAIMS = {microsoft_matmul_nbits.ID: f"{microsoft_matmul_nbits.DOCUMENT}, version 1 of com.microsoft"}
+QGEMM_CLAIM = {microsoft_qgemm.ID: f"{microsoft_qlinear.PAGE}, version 1 of com.microsoft"}
+MICROSOFT_CLAIMS = {**PAIR_CLAIMS, **QGEMM_CLAIM}
 CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **OF_SUMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
@@ -123,7 +126,15 @@ def operator_of(node: Node) -> str:
 
 def broadcast_inputs(node: Node) -> tuple[int, ...]:
     """The places of the inputs that broadcast to the shape of the output."""
-    return (microsoft_qlinear.FIRST, microsoft_qlinear.SECOND) if node.operator in MICROSOFT_CLAIMS else (0,)
+    return (microsoft_qlinear.FIRST, microsoft_qlinear.SECOND) if node.operator in PAIR_CLAIMS else (0,)
+
+
+def places_of(written: OnnxNode) -> tuple[str, ...]:
+    """The names of the inputs in the places that the schema gives them; empty for one that is left off."""
+    if written.operator != QGEMM:
+        return written.names
+    every = microsoft_qgemm.FORMS[0]
+    return tuple(name if name in written.names else "" for name in every[: every.index(written.names[-1]) + 1])
 
 
 def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
@@ -192,7 +203,7 @@ def ngraph_axis(node: Node) -> int | None:
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
-    if len(inputs) == 1 or node.operator in {**OF_SUMS, **NBITS_CLAIMS}:
+    if len(inputs) == 1 or node.operator in {**OF_SUMS, **NBITS_CLAIMS, **QGEMM_CLAIM}:
         return
     check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
@@ -219,7 +230,7 @@ def onnx_model(
     outer = {name: carriers.get(kinds[name], kinds[name]) for name in free}
     out, y = ("y_inner", carriers[written.output]) if written.output in carriers else ("y", written.output)
     nodes = [helper.make_node("Cast", [name], [inner[name]], to=onnx_type(kinds[name])) for name in inner]
-    named = [inner.get(name, name) for name in written.names]
+    named = [inner.get(name, name) for name in places_of(written)]
     nodes.append(
         helper.make_node(
             written.operator, named, [out, *written.outputs[1:]], domain=written.domain, **written.attributes
@@ -257,6 +268,7 @@ def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) ->
         return broadcast_shape([shapes[written.names[place]] for place in written.broadcast])
     names = SUMMED[written.operator]
     a, b = (tuple(1 if size is None else size for size in shapes[name]) for name in names)
+    a, b = (one[::-1] if written.attributes.get(flag) else one for one, flag in ((a, "transA"), (b, "transB")))
     try:
         convolved = written.operator in CONVOLUTIONS
         found = output_shape(written, a, b) if convolved else product_shape(written.operator, a, b)

@@ -96,5 +96,7 @@ FLAGS = {
     "Dilation": "Weights of a window are further apart than one pixel.",
     "Groups": "Channels are divided into groups.",
     "Bias": "A bias is added to the sum, of any size up to the ends of 32 bits.",
+    "Factor": "A factor beside the scales: a power of two, a decimal, negative, or zero.",
+    "Transposed": "A matrix is stored with rows and columns exchanged.",
     "FloatZeroPoint": "The zero point is a float; rounding it, or adding it before rounding, shows.",
 }

@@ -43,7 +43,7 @@ def make_node(
     given = dict(attributes or {})
     check_request(spec, form, scale, zero_point, opset)
     real, quantized = asked_types(spec, real, quantized, given)
-    types = Types(real, quantized, scale, zero_point, opset, operand_types(spec, operands))
+    types = Types(real, quantized, scale, zero_point, opset, operand_types(spec, operands), form)
     written = spec.parse_attributes(with_type(spec, types, given))
     said = spec.normalised(written)
     if spec.opsets:

@@ -19,6 +19,7 @@ from tiebreak.golden.files import bounded_text
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vector_digests import damage
@@ -84,14 +85,20 @@ def read_cases(path: Path, *, trusted: bool = False) -> list[Case]:
         raise DamagedFile(f"{path}: damaged vector file: {error}") from None
 
 
+def form_of(spec: Operator, names: tuple[str, ...]) -> int:
+    """The number of the form with these names of inputs, or that begins with them. ValueError if there is none."""
+    if names in spec.forms:
+        return spec.forms.index(names)
+    return [form[: len(names)] for form in spec.forms].index(names)
+
+
 def group_cases(operator: str, group: Mapping[str, Any]) -> Iterator[Case]:
     if operator not in OPERATORS:
         raise ValueError(f"unknown operator {operator!r}")
     spec = OPERATORS[operator]
     tensors = group["inputs"]
     inputs = tuple(parse_tensor(tensor) for tensor in tensors)
-    forms = [names[: len(tensors)] for names in spec.forms]
-    form = forms.index(tuple(tensor["name"] for tensor in tensors))
+    form = form_of(spec, tuple(tensor["name"] for tensor in tensors))
     keywords: dict[str, Any] = dict(group.get("types", {})) or {
         "real": tensors[0]["type"],
         "quantized": group["output_type"],

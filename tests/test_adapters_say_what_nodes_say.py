@@ -91,6 +91,7 @@ LEVELS = {"quant_min": -8, "quant_max": 7}
 FLOAT_ZERO = {**LEVELS, "axis": 0, "zero_point_type": "float16"}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
 HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
+OF_GEMM: dict[str, Any] = {"real": "uint8", "operands": ("int8",)}
 OF_BYTES = {0: 5.0, 1: 0.5, 2: 3.0, 3: 7.0, 5: 2.0, 6: 0.25, 7: 9.0}
 UNIFORM = {"quantization_min_val": -127, "quantization_max_val": 100}
 ALLOWED_UNIFORM = (
@@ -163,6 +164,20 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
             {**HALF, 1: 3.0, 2: 14.0},
             real="int32",
             attributes={**ROUNDED_ONCE, "scale32": False},
+        ),
+    ),
+    "com.microsoft.QGemm": (
+        allowed("a bias", ((2, 3), S, S, (3, 4), S, S, (4,), S, S), {2: 5.0, 8: 3.0}, **OF_GEMM, quantized="uint8"),
+        allowed("no bias", ((2, 3), S, S, (3, 4), (4,), (4,), S, S), {7: 3.0}, **OF_GEMM, quantized="uint8", form=1),
+        allowed("numbers", ((2, 3), S, S, (3, 4), S, S, (2, 1)), {6: -7.0}, **OF_GEMM, quantized="float32", form=2),
+        allowed(
+            "turned",
+            ((3, 2), S, S, (4, 3), S, S),
+            {1: 0.5},
+            **OF_GEMM,
+            quantized="float32",
+            form=3,
+            attributes={"transA": True, "transB": True, "alpha": 0.5},
         ),
     ),
     **dict.fromkeys(

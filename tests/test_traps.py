@@ -50,7 +50,8 @@ def test_every_operator_has_each_parameter_as_a_constant_at_every_scale_class(op
     assert len(classes) >= 4
     cases = [case for case in path_cases([operator], "quick") if case.node.constants]
     for number in range(1, len(cases[0].inputs)):
-        alone = {case.id.split("/")[2] for case in cases if [*case.node.constants] == [case.node.inputs[number].name]}
+        named = [(case, [tensor.name for tensor in case.node.inputs[number : number + 1]]) for case in cases]
+        alone = {case.id.split("/")[2] for case, names in named if [*case.node.constants] == names}
         assert {probe.label for probe in probes} <= alone
 
 

@@ -31,6 +31,7 @@ OMI, OQM = "onnx.MatMulInteger", "onnx.QLinearMatMul"
 OCI, OQC = "onnx.ConvInteger", "onnx.QLinearConv"
 MNB = "com.microsoft.MatMulNBits"
 MQA, MQM = "com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"
+MQG = "com.microsoft.QGemm"
 GGQ, GGD = "gguf.Quantize", "gguf.Dequantize"
 TQT, TQC = "torch.quantize_per_tensor", "torch.quantize_per_channel"
 TFT, TFP = "torch.fake_quantize_per_tensor_affine", "torch.fake_quantize_per_channel_affine"
@@ -251,6 +252,9 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (OQC, "uint8>uint8", "", "reciprocal factor-of-scales ties-away truncates"),
     (OQC, "uint8>uint8", "", "factor-of-scales-wide+zp-before-rounding-wide axis-of-inputs"),
     (OQC, "int8>int8", "", "clamps-narrow zp-ignored difference-wraps last-product-lost+ties-away"),
+    (MQG, "uint8>uint8", "", "reciprocal factor-of-scales ties-away truncates wraps"),
+    (MQG, "int8>int8", "", "clamps-narrow zp-ignored difference-wraps last-product-lost+ties-away"),
+    (MQG, "uint8>float32", "", "input-zp-ignored last-product-lost sum-wraps-in-16-bits"),
     (MQA, ">uint8", "", "truncates floors wraps zp-ignored"),
     (MQA, ">uint8", "", "int32-first fused-reciprocal fused-reciprocal+truncates"),
     (MQA, ">int8", "", "clamps-narrow zp-negated input-zp-ignored"),

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.known_defects.defects import How
 from benchmarks.known_defects.numbers import FLOAT32, RULES, Array, Step, in_type
 from benchmarks.known_defects.quantize import divided, integers
-from benchmarks.known_defects.sums_of_products import difference, first_point
+from benchmarks.known_defects.sums_of_products import difference, first_point, matrix_sums, requantized
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.rounding import EVEN
 
@@ -64,4 +64,20 @@ def point_first(node: Node, quotients: Array, zeros: Array, s: Step, how: How) -
     return integers(s(quotients + s(zeros)), 0 * zeros, node.outputs[0].dtype, RULES[EVEN], s, rest)
 
 
-ARITHMETIC = {"com.microsoft.QLinearAdd": added, "com.microsoft.QLinearMul": multiplied}
+def product_of_matrices(node: Node, inputs: Outputs, how: How) -> Outputs:
+    """QGemm: the sum of products and C times alpha and both scales; quantized, or a number."""
+    own = dict(zip((tensor.name for tensor in node.inputs), inputs, strict=False))
+    a, b = (own[name].T if node.value(f"trans{name}") else own[name] for name in "AB")
+    total = matrix_sums(a, own["a_zero_point"], b, own["b_zero_point"], how) + own.get("C", 0)
+    first = np.float32(node.value("alpha")) * own["a_scale"]
+    if "y_scale" in own:
+        return (requantized(node, total, (first, own["b_scale"], own["y_scale"]), own["y_zero_point"], how),)
+    scale = SINGLE(first.astype(np.float64) * own["b_scale"].astype(np.float64))
+    return ((total.astype(np.longdouble) * scale).astype(np.float32),)
+
+
+ARITHMETIC = {
+    "com.microsoft.QGemm": product_of_matrices,
+    "com.microsoft.QLinearAdd": added,
+    "com.microsoft.QLinearMul": multiplied,
+}

@@ -84,7 +84,7 @@ def distance_in_scales(family: Family, operator: str, operands: Sequence[Array],
     """How many scales each input is from zero; 0 for an output that depends on the range alone."""
     if family.names[0].startswith(BEGINS):
         return np.zeros(operands[0].shape)
-    if family.names[0] == SUM and not scales:
+    if family.names[0] == SUM and len(scales) < 3:  # the output has no scale
         return np.zeros(operands[0].shape)
     if family.names[0] == SUM:  # of products, which the scales of both operands make real
         return np.asarray(np.abs(operands[0] * scales[0] * scales[1]) / np.abs(scales[2]))

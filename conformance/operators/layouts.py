@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -24,12 +25,14 @@ class ProductLayout:
     """How the values of a probe stand in a product of matrices, whose inputs have the numbers `first` and `second`.
 
     In a "column" they are the first matrix, of one column; in a "row" the second one, of one row: then the other matrix
-    has one element. Along the "inner" axis they are a row of the first, beside a column of the second.
+    has one element. Along the "inner" axis they are a row of the first, beside a column of the second. With `flat`
+    there are no batches of matrices: all values stand in one.
     """
 
     kind: Place
     first: int
     second: int
+    flat: bool = False
 
     @property
     def into(self) -> int:
@@ -37,7 +40,7 @@ class ProductLayout:
         return self.second if self.kind == "row" else self.first
 
     def shapes(self, shape: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
-        *batch, count = shape
+        *batch, count = (math.prod(shape),) if self.flat else shape
         if self.kind == "inner":
             return {self.first: (*batch, 1, count), self.second: (count, 1)}
         own = (*batch, count, 1) if self.kind == "column" else (*batch, 1, count)

@@ -1,15 +1,21 @@
-"""Strategies for products of integer matrices: shapes, zero points, and values at the ends of their types."""
+"""Products of integer matrices: strategies for shapes, values, zero points and scales; path probes."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 from tiebreak.conformance.operators.drawn_tensors import repeat
+from tiebreak.conformance.operators.layouts import Place, ProductLayout
+from tiebreak.conformance.operators.path_probe import PathProbe, Value
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour
 from tiebreak.golden.products import matrix_product
 from tiebreak.golden.samples.model import Tensor, integers
+from tiebreak.golden.samples.onnx_qlinear_matmul import POINTS
 
 LONG = (33_024, 33_025, 33_026, 66_051, 66_052)  # of 255 * 255 and of 255 * -128, around the ends of int32
 Shape = tuple[int, ...]
@@ -85,3 +91,54 @@ def points(kind: str, shape: Shape) -> st.SearchStrategy[Tensor]:
     usual = st.sampled_from((0 if own.signed else 128, 0, own.lowest, own.highest))
     values = st.lists(st.one_of(usual, st.integers(own.lowest, own.highest)), min_size=1, max_size=5)
     return values.map(lambda found: integers(kind, repeat(found, math.prod(shape)), shape))
+
+
+# Parameters
+
+
+def zero_points(kind: str) -> st.SearchStrategy[int]:
+    own = INTEGER_TYPES[kind]
+    return st.one_of(st.sampled_from((POINTS[kind], own.lowest, own.highest)), st.integers(own.lowest, own.highest))
+
+
+def scales(real: str, *, specials: bool) -> st.SearchStrategy[list[int]]:
+    """Bits of up to five scales: short decimals, powers of two, ordinary and negative ones, with `specials` any."""
+    kind = FLOAT_TYPES[real]
+    decimals = st.integers(1, 300).map(lambda n: encode(Fraction(n, 1000), kind))
+    hundredths = st.integers(1, 30).map(lambda n: encode(Fraction(n, 100), kind))
+    powers = st.integers(-8, 4).map(lambda n: encode(Fraction(2) ** n, kind))
+    ordinary = st.tuples(st.integers(128, 255), st.integers(-14, -6)).map(
+        lambda p: neighbour(encode(p[0] * Fraction(2) ** p[1], kind), kind, p[0] % 5 - 2)
+    )
+    negative = hundredths.map(lambda code: code | 1 << (kind.bits - 1))
+    usual = (hundredths, decimals, powers, ordinary, hundredths, ordinary)
+    anything = st.integers(0, (1 << kind.bits) - 1)
+    one = st.one_of(*usual, negative, anything) if specials else st.one_of(*usual)
+    return st.lists(one, min_size=1, max_size=5)
+
+
+# Path probes
+
+
+def product_probe(
+    label: str, kind: Place, node: Mapping[str, Any], own: tuple[int, int], scale: Sequence[Value],
+    other: int, point: int, values: tuple[int, ...], scanned: int = 0, constants_only: bool = False,
+    flat: bool = False,
+) -> PathProbe:  # fmt: skip
+    """`own` are the zero points of a and b; `other` is the value of each element of the other matrix."""
+    layout = ProductLayout(kind, 0, 3, flat)
+    parameters: list[Value] = [scale[0], own[0], scale[1], own[1], scale[2], point]
+    parameters.insert(3 - 1 if layout.into == 0 else 0, other)
+    return PathProbe(f"{label}-{kind}", node, tuple(parameters), values, scanned, constants_only, layout)
+
+
+NEAR = (Fraction("0.02"), Fraction("0.03"), Fraction("0.04"))
+HALF = (Fraction(1, 2), Fraction(1), Fraction(1))
+# Scales of every size, with which each parameter is a constant by itself.
+SCALES = (
+    ("decimal", Fraction("0.02"), Fraction("0.05"), Fraction("0.2")),
+    ("power-of-two", Fraction(1, 4), Fraction(1, 8), Fraction(2)),
+    ("subnormal", Fraction(3, 1 << 149), Fraction(1, 2), Fraction(1, 1 << 146)),
+    ("large", Fraction(2) ** 125, Fraction(3, 1 << 9), Fraction(2) ** 123),
+    ("negative", Fraction(-41, 64), Fraction(1, 32), Fraction(1, 2)),
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,18 +11,26 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.layouts import Place, ProductLayout
-from tiebreak.conformance.operators.matrix_products import drawn_matrices
+from tiebreak.conformance.operators.layouts import Place
+from tiebreak.conformance.operators.matrix_products import (
+    HALF,
+    NEAR,
+    SCALES,
+    drawn_matrices,
+    product_probe,
+    scales,
+    zero_points,
+)
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_qlinear_matmul_mistakes import MISTAKES, PAIRS
-from tiebreak.conformance.operators.path_probe import PathProbe, Value
+from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.onnx_types import REALS
 from tiebreak.golden.operators.onnx_qlinear_matmul import ID
 from tiebreak.golden.products import matrix_product
 from tiebreak.golden.samples.model import Tensor, bits, integers
-from tiebreak.golden.samples.onnx_qlinear_matmul import DECIMALS, OPERANDS, POINTS
+from tiebreak.golden.samples.onnx_qlinear_matmul import DECIMALS, OPERANDS
 
 BYTE = range(256)
 HALVES = 400  # the quotient that a scale aims at has at most so many
@@ -71,27 +78,6 @@ def every_pair(draw: st.DrawFn, real: str, quantized: str, operands: tuple[str, 
     )
 
 
-def zero_points(kind: str) -> st.SearchStrategy[int]:
-    own = INTEGER_TYPES[kind]
-    return st.one_of(st.sampled_from((POINTS[kind], own.lowest, own.highest)), st.integers(own.lowest, own.highest))
-
-
-def scales(real: str, *, specials: bool) -> st.SearchStrategy[list[int]]:
-    """Bits of up to five scales: short decimals, powers of two, ordinary and negative ones, with `specials` any."""
-    kind = FLOAT_TYPES[real]
-    decimals = st.integers(1, 300).map(lambda n: encode(Fraction(n, 1000), kind))
-    hundredths = st.integers(1, 30).map(lambda n: encode(Fraction(n, 100), kind))
-    powers = st.integers(-8, 4).map(lambda n: encode(Fraction(2) ** n, kind))
-    ordinary = st.tuples(st.integers(128, 255), st.integers(-14, -6)).map(
-        lambda p: neighbour(encode(p[0] * Fraction(2) ** p[1], kind), kind, p[0] % 5 - 2)
-    )
-    negative = hundredths.map(lambda code: code | 1 << (kind.bits - 1))
-    usual = (hundredths, decimals, powers, ordinary, hundredths, ordinary)
-    anything = st.integers(0, (1 << kind.bits) - 1)
-    one = st.one_of(*usual, negative, anything) if specials else st.one_of(*usual)
-    return st.lists(one, min_size=1, max_size=5)
-
-
 def last_scale(
     real: str, sums: list[int], first: list[int], second: list[int], *, specials: bool
 ) -> st.SearchStrategy[int]:
@@ -111,28 +97,12 @@ def last_scale(
     return st.one_of(valid, valid, usual) if fits else usual
 
 
-def probe(
-    label: str, kind: Place, types: tuple[str, str, str], own: tuple[int, int], scale: Sequence[Value],
-    other: int, point: int, values: tuple[int, ...], scanned: int = 0, constants_only: bool = False,
-) -> PathProbe:  # fmt: skip
-    """`own` are the zero points of a and b; `other` is the value of each element of the other matrix."""
-    layout = ProductLayout(kind, 0, 3)
-    parameters: list[Value] = [scale[0], own[0], scale[1], own[1], scale[2], point]
-    parameters.insert(3 - 1 if layout.into == 0 else 0, other)
+def probe(label: str, kind: Place, types: tuple[str, str, str], *rest: Any, **options: Any) -> PathProbe:
+    """See product_probe."""
     node = {"real": "float32", "quantized": types[2], "operands": types[:2]}
-    return PathProbe(f"{label}-{kind}", node, tuple(parameters), values, scanned, constants_only, layout)
+    return product_probe(label, kind, node, *rest, **options)
 
 
-NEAR = (Fraction("0.02"), Fraction("0.03"), Fraction("0.04"))
-HALF = (Fraction(1, 2), Fraction(1), Fraction(1))
-# Scales of every size, with which each parameter is a constant by itself.
-SCALES = (
-    ("decimal", Fraction("0.02"), Fraction("0.05"), Fraction("0.2")),
-    ("power-of-two", Fraction(1, 4), Fraction(1, 8), Fraction(2)),
-    ("subnormal", Fraction(3, 1 << 149), Fraction(1, 2), Fraction(1, 1 << 146)),
-    ("large", Fraction(2) ** 125, Fraction(3, 1 << 9), Fraction(2) ** 123),
-    ("negative", Fraction(-41, 64), Fraction(1, 32), Fraction(1, 2)),
-)
 # Values whose products are ties, lie beside them, or are the ends of the range; at last one that no kernel gets wrong.
 PATH_PROBES = (
     probe("near-rational", "column", ("uint8", "int8", "uint8"), (128, 0), NEAR, 100, 128,

@@ -110,6 +110,7 @@ class Types:
     optional: bool = True  # whether the optional input is there
     opset: int = 0
     operands: tuple[str, ...] = ()
+    form: int = 0  # the number of the names of its inputs
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Operator:
     to any: the input's type stands for the real one, the output's for the quantized one). Integers scaled to fewer
     bits are "quantize", with the scale's type as the real one.
     `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` are the
-    names of its outputs.
+    names of its outputs. If optional inputs are not the last ones, each choice of them is a form.
     `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It
     raises InvalidInput if the document allows no such node.
     `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
