@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -158,4 +159,83 @@ RESULTS: list[tuple[Result, dict[str, str]]] = [
     (result_by_reciprocal, {"scaling": "reciprocal"}),
     (result_ties_away, {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}),
     (wrapping_result, {"saturation": "wrap", "scaling": "divide"}),
+]
+
+
+# Blocks with a shared power of two
+
+
+def floor_exponent(amax: Array) -> Array:
+    return (amax.view(np.uint32) >> 23).astype(np.int64) - 127 - 8
+
+
+def ceil_exponent(amax: Array) -> Array:
+    return floor_exponent(amax) + (amax.view(np.uint32) << 9 != 0)
+
+
+def even_exponent(amax: Array) -> Array:
+    """As torchao: half of the last bit that is kept is added to the bits."""
+    return floor_exponent((amax.view(np.uint32) + (1 << 19)).view(f32))
+
+
+def rceil_exponent(amax: Array) -> Array:
+    return ceil_exponent(amax / f32(448)) + 8
+
+
+def rceil_of_logarithm(amax: Array) -> Array:
+    return np.ceil(np.log2((amax / f32(448)).astype(f64)).astype(f32)).astype(np.int64)
+
+
+def nearest_exponent(amax: Array) -> Array:
+    return floor_exponent((amax.view(np.uint32) + (1 << 22)).view(f32))
+
+
+def odd_exponent(amax: Array) -> Array:
+    return floor_exponent(amax) + (amax > 300)
+
+
+def saturated(quotient: Array) -> Array:
+    return np.clip(quotient, f32(-448), f32(448)).astype(ml_dtypes.float8_e4m3fn)
+
+
+def overflowing(quotient: Array) -> Array:
+    return quotient.astype(ml_dtypes.float8_e4m3fn)
+
+
+def through_bfloat16(quotient: Array) -> Array:
+    return saturated(quotient.astype(ml_dtypes.bfloat16).astype(f32))
+
+
+def cutting(quotient: Array) -> Array:
+    """The bits behind the third of a normal number are cut off, as are units of the least."""
+    size = np.minimum(np.abs(quotient), f32(448))
+    kept = (size.view(np.uint32) & np.uint32(0xFFF00000)).view(f32)
+    small = np.trunc(size * f32(512)) / f32(512)
+    return np.copysign(np.where(size < 2.0**-6, small, kept), quotient).astype(ml_dtypes.float8_e4m3fn)
+
+
+def blocks(exponent: Callable[[Array], Array] = floor_exponent, cast: Callable[[Array], Array] = saturated) -> Box:
+    def box(x: Array) -> tuple[Array, ...]:
+        amax = np.abs(x).max(axis=-1, keepdims=True)
+        found = np.where(amax > 0, exponent(np.where(amax > 0, amax, f32(1))), -127)
+        scale = np.ldexp(f32(1), found.astype(np.int32)).astype(f32)
+        codes = np.clip(found + 127, 0, 254).astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
+        return cast(x / scale), codes
+
+    return box
+
+
+EXPONENTS: list[tuple[Callable[[Array], Array], str]] = [
+    (floor_exponent, "floor"),
+    (ceil_exponent, "ceil"),
+    (even_exponent, "even"),
+    (rceil_exponent, "rceil"),
+    (rceil_of_logarithm, "rceil-logarithm"),
+    (nearest_exponent, "nearest"),
+]
+ELEMENTS: list[tuple[Callable[[Array], Array], dict[str, str]]] = [
+    (saturated, {"round_mode": "ROUND_NEAREST_TOWARD_EVEN", "saturation": "saturate", "precision": "direct"}),
+    (overflowing, {"round_mode": "ROUND_NEAREST_TOWARD_EVEN", "saturation": "overflow"}),
+    (through_bfloat16, {"precision": "bfloat16", "saturation": "saturate"}),
+    (cutting, {"round_mode": "ROUND_TOWARD_ZERO", "output_subnormals": "kept", "zero": "sign-kept"}),
 ]

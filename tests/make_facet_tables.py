@@ -53,7 +53,7 @@ def node_of(operator: str, source: str, target: str, attributes: dict[str, Any])
     return audited_node(operator, attributes, source, target, 0)
 
 
-STAGES = ("onnx.DynamicQuantizeLinear",)  # operators whose outputs have a table each
+STAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # operators whose outputs have a table each
 
 
 def stages_of(operator: str) -> Iterator[Stage]:
@@ -99,7 +99,7 @@ def audit_page() -> str:
 
 def stages_page(operator: str) -> str:
     """The matrix of the output that needs no other one."""
-    (first,) = (stage for stage in stages_of(operator) if stage.whole)
+    first = next(stages_of(operator))
     return matrix_markdown(matrix_data(first.arithmetic))
 
 

@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from audited_stages import (
+    ELEMENTS,
+    EXPONENTS,
     POINTS,
     RESULTS,
     SCALES,
     Box,
+    blocks,
     dynamic,
+    odd_exponent,
     odd_scale,
     result_of_width,
     scale_by_reciprocal,
@@ -29,7 +33,7 @@ from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 
-DYNAMIC = "onnx.DynamicQuantizeLinear"
+DYNAMIC, BLOCKS = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize"
 
 
 class Backend:
@@ -100,11 +104,43 @@ def test_no_result_is_claimed_of_what_was_not_asked() -> None:
     assert found["equal"] and "--exhaustive" not in found["equal"][0]
 
 
+@pytest.mark.parametrize(("exponent", "wanted"), EXPONENTS)
+def test_the_way_to_a_blocks_exponent_is_named_and_spoils_no_element(exponent: Any, wanted: str) -> None:
+    found = stages_of(blocks(exponent=exponent), BLOCKS, to="float8_e4m3fn")
+    assert is_told(found["scales"], {"exponent": wanted, "zero_block": "least"}), found["scales"]["semantics"]
+    assert is_told(found["elements"], ELEMENTS[0][1]), found["elements"]["semantics"]
+
+
+@pytest.mark.parametrize(("cast", "wanted"), ELEMENTS)
+def test_the_way_to_elements_is_named_given_the_scales(cast: Any, wanted: dict[str, str]) -> None:
+    found = stages_of(blocks(cast=cast), BLOCKS, to="float8_e4m3fn")["elements"]
+    assert is_told(found, wanted), found["semantics"]
+    assert found["given"] == ["scales"]
+
+
+def test_an_exponent_of_no_rule_is_not_named() -> None:
+    found = stages_of(blocks(exponent=odd_exponent), BLOCKS, to="float8_e4m3fn")
+    assert found["scales"]["semantics"] == {} and found["elements"]["semantics"]
+
+
+def test_what_a_block_never_holds_stays_open() -> None:
+    """With rceil no quotient is beyond the largest element: saturating and overflowing are the same there."""
+    found = stages_of(blocks(exponent=EXPONENTS[3][0]), BLOCKS, to="float8_e4m3fn", scaling_mode="rceil")
+    assert {"saturate", "overflow"} <= {*found["elements"]["semantics"]["saturation"]}
+    seen = stages_of(blocks(), BLOCKS, to="float8_e4m3fn")["elements"]["semantics"]
+    assert seen["saturation"] == "saturate"
+
+
+def test_elements_that_are_integers_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="elements that are floats"):
+        stages_of(blocks(), BLOCKS, to="int8")
+
+
 @pytest.mark.parametrize("operator", STAGED)
 def test_values_have_causes_and_words(operator: str) -> None:
     node = audited_node(operator, {}, "", "", 0)
-    compared = 0
-    for stage in STAGED[operator].stages(node, Caller(Backend(dynamic()), node)):  # type: ignore[arg-type]
+    compared, box = 0, blocks() if operator == BLOCKS else dynamic()
+    for stage in STAGED[operator].stages(node, Caller(Backend(box), node)):  # type: ignore[arg-type]
         arithmetic = stage.arithmetic
         assert tuple(arithmetic.documented) in arithmetic.candidates.places
         for facet, plain in zip(arithmetic.facets, arithmetic.documented, strict=True):

@@ -11,10 +11,11 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_blocks import block_shapes, in_blocks
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, StagedSemantics
 from tiebreak.conformance.operators.ocp_mx_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.block_quantize import block_stages
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.ocp_mx_quantize import (
     BLOCK,
@@ -183,5 +184,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(always_last=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are about one output whose operands are inputs; here they are measured"),
+    semantics=StagedSemantics(block_stages),
 )

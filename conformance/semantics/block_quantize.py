@@ -1,0 +1,99 @@
+"""Blocks with a shared power of two as black boxes quantize them: the scale, then the elements given it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tiebreak.conformance.semantics.block_scale import BIAS, BlockScale
+from tiebreak.conformance.semantics.cast import CastArithmetic
+from tiebreak.conformance.semantics.cast_probes import aimed_inputs
+from tiebreak.conformance.semantics.model import Probe, codes
+from tiebreak.conformance.semantics.stages import (
+    AtSettings,
+    Inputs,
+    MeasuredSetting,
+    Outputs,
+    Run,
+    Stage,
+    ask_at,
+    stand_in,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.ocp_mx_quantize import BLOCK, ID
+from tiebreak.golden.problem import Array
+
+SCALES, ELEMENTS = "scales", "elements"
+ASKED = ("precision", "round_mode", "output_subnormals", "saturation", "zero")  # of the elements
+FEW = 3000  # numbers of a probe
+
+
+def block_stages(node: Node, run: Run) -> Iterator[Stage]:
+    """The stages of a node whose elements are floats. InvalidInput for others."""
+    kind = ELEMENT_TYPES[node.output_type]
+    if not isinstance(kind, FloatType):
+        raise InvalidInput(f"{ID}: semantics are known of elements that are floats, not of {kind.name}")
+    yield scale_stage(node, kind, run)
+    settings = measured_settings(node, kind, run)
+    if settings:
+        yield element_stage(node, run, settings)
+
+
+def blocks_of(first: Array, values: Array) -> Array:
+    """Rows of a block each, with a number of its own in front and 31 others; what is missing is 0."""
+    rows = max(first.size, -(-values.size // (BLOCK - 1)))
+    found = np.zeros((rows, BLOCK), first.dtype)
+    found[:, 0] = first
+    padded = np.zeros(rows * (BLOCK - 1), first.dtype)
+    padded[: values.size] = values
+    found[:, 1:] = padded.reshape(rows, BLOCK - 1)
+    return found
+
+
+def scale_stage(node: Node, kind: FloatType, run: Run) -> Stage:
+    def ask(probes: Sequence[Probe]) -> list[Array | None]:
+        answers = run([(blocks_of(probe.x, probe.x[:0]),) for probe in probes])
+        return [None if one is None else codes(one[1]) for one in answers]
+
+    dtype = node.inputs[0].dtype
+    table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype))
+    return Stage(SCALES, BlockScale(table, kind, str(node.value("scaling_mode"))), ask)
+
+
+def measured_settings(node: Node, kind: FloatType, run: Run) -> list[MeasuredSetting]:
+    """A block whose greatest magnitude is as far beyond its scale as any, and so beyond the largest element or not."""
+    dtype = node.inputs[0].dtype
+    almost_two = np.array(2.0 - 2.0**-7) * 2.0**kind.emax
+    anchors = np.array([almost_two]).astype(dtype)
+    (outputs,) = run([(blocks_of(anchors, anchors[:0]),)])
+    if outputs is None or not 0 < (code := int(codes(outputs[1])[0])) < 2 * BIAS:
+        return []
+    end = float(anchors[0]) / 2.0 ** (code - BIAS)
+    return [MeasuredSetting((), np.array([anchors[0], 2.0 ** (code - BIAS)]).astype(dtype), -end, end)]
+
+
+def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> Stage:
+    dtype, target = node.inputs[0].dtype, node.outputs[0].dtype
+    table = stand_in(node, (("x / scale", dtype),), (ELEMENTS, target), saturate=True)
+
+    def numbers(setting: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
+        x = aimed_inputs(node.input_type, node.output_type)
+        x = x[setting.keeps(x.astype(np.float64))]
+        return x[random.permutation(x.size)[: most or FEW]]
+
+    def call(setting: MeasuredSetting, x: Array) -> Inputs:
+        scale = float(setting.anchors[1])
+        return (blocks_of(setting.anchors[:1], (x.astype(np.float64) * scale).astype(dtype)),)
+
+    def own(setting: MeasuredSetting, outputs: Outputs) -> tuple[Array, ...]:
+        same = (outputs[1].astype(np.float64) == float(setting.anchors[1])).all()
+        return () if same else (np.zeros(1),)
+
+    def results(outputs: Outputs, size: int) -> Array:
+        return np.ascontiguousarray(outputs[0].reshape(-1, BLOCK)[:, 1:]).reshape(-1)[:size]
+
+    arithmetic = AtSettings(CastArithmetic(table), settings, ASKED, numbers)
+    return Stage(ELEMENTS, arithmetic, ask_at(settings, run, call, own, results), (SCALES,), elementwise=True)
