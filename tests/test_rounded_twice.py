@@ -193,6 +193,7 @@ def test_every_real_output_is_on_one_side() -> None:
     assert len(ROUTES) == 2 * reals[16] + reals[32] + len(list(all_files([RANGES]))) == len(set(ROUTES))
     by_operator = Counter(operator for operator, *_ in POSSIBLE)
     assert by_operator == {
+        "com.microsoft.QGemm": 2,
         "ngraph.Dequantize": 8,
         "onnx.DequantizeLinear": 23,
         "openvino.FakeQuantize": 5,
