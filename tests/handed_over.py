@@ -103,7 +103,7 @@ def onnx_facts(model: Any, feeds: Mapping[str, Array] | None = None) -> Facts:
         facts["outputs"] = [NUMBERS[value.type.tensor_type.elem_type] for value in graph.output]
     if feeds is None:
         return facts
-    sources = [casts.get(name, (name, "")) for name in node.input]
+    sources = [casts.get(name, (name, "")) for name in node.input if name]  # an input left off has none
     return facts | {"inputs": [tensor((fixed | dict(feeds))[name], kind) for name, kind in sources]}
 
 

@@ -220,6 +220,7 @@ def test_every_real_output_is_on_one_side() -> None:
     by_operator = Counter(operator for operator, *_ in POSSIBLE)
     assert by_operator == {
         "com.microsoft.MatMulNBits": 4,
+        "com.microsoft.QGemm": 2,
         "ngraph.Dequantize": 8,
         "onnx.DequantizeLinear": 23,
         "openvino.FakeQuantize": 5,

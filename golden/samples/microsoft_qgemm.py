@@ -31,6 +31,7 @@ QUANTIZED = ("quotient", "zero-point", "even")
 FEW_ROWS = (-7, -6, -3, -2, -1, 1, 2, 5, 9)
 FEW_COLUMNS = (-5, -3, -1, 1, 2, 3, 7)
 USUAL: Scales = (Fraction(37, 4801), Fraction(291, 70001), Fraction(501, 32003))
+TWICE = Fraction(10467319, 1 << 24), Fraction(6409855, 1 << 23)
 WORD_END = (1 << 31) - 1
 Types = tuple[str, str, str]  # of A, B and Y
 
@@ -42,6 +43,8 @@ def samples(a: str, y: str) -> Iterator[Sample]:
     types = (a, "int8", y)
     for theme in (factors, biases, transposed, placed, special):
         yield from theme(types)
+    if y == NUMBERS:
+        yield rounded_twice(types)
     if (a, y) == ("uint8", NUMBERS):
         yield from long_sums((a, "uint8", y))
 
@@ -233,6 +236,13 @@ def special(types: Types) -> Iterator[Sample]:
     for name, scales, flag, role in found:
         roles = (role,) if role else ()
         yield outer(f"special-{name}", types, scales, (flag,), roles, rows=FEW_ROWS, columns=FEW_COLUMNS)
+
+
+def rounded_twice(types: Types) -> Sample:
+    """1 times a factor and two scales: 53 bits round the product onto the middle of two float32."""
+    of_both = zip(types, TWICE, strict=False)
+    a, b = (Matrix([POINTS[kind] + 1], (1, 1), [scale], [POINTS[kind]]) for kind, scale in of_both)
+    return made("rounded-twice", types, a, b, (1, 0), ("RoundedTwice", "Factor"), attributes={"alpha": 185.0})
 
 
 def long_sums(types: Types) -> Iterator[Sample]:
