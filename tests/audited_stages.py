@@ -239,3 +239,46 @@ ELEMENTS: list[tuple[Callable[[Array], Array], dict[str, str]]] = [
     (through_bfloat16, {"precision": "bfloat16", "saturation": "saturate"}),
     (cutting, {"round_mode": "ROUND_TOWARD_ZERO", "output_subnormals": "kept", "zero": "sign-kept"}),
 ]
+
+
+# Blocks with a scale of 8 bits
+
+
+def plain_block_scale(amax: Array) -> Array:
+    return np.minimum(amax / f32(6), f32(448)).astype(ml_dtypes.float8_e4m3fn)
+
+
+def block_scale_of_bfloat16(amax: Array) -> Array:
+    quotient = np.minimum((amax / f32(6)).astype(ml_dtypes.bfloat16).astype(f32), f32(448))
+    return quotient.astype(ml_dtypes.float8_e4m3fn)
+
+
+def least_block_scale(amax: Array) -> Array:
+    """As torchao: never below 2^-6."""
+    return np.clip(amax / f32(6), f32(2.0**-6), f32(448)).astype(ml_dtypes.float8_e4m3fn)
+
+
+def to_float4(quotient: Array) -> Array:
+    return np.clip(quotient, f32(-6), f32(6)).astype(ml_dtypes.float4_e2m1fn)
+
+
+def to_float4_through_bfloat16(quotient: Array) -> Array:
+    return to_float4(quotient.astype(ml_dtypes.bfloat16).astype(f32))
+
+
+def small_blocks(
+    scale: Callable[[Array], Array] = plain_block_scale, cast: Callable[[Array], Array] = to_float4
+) -> Box:
+    def box(x: Array) -> tuple[Array, ...]:
+        own = scale(np.abs(x).max(axis=-1, keepdims=True))
+        return cast(np.nan_to_num(x / own.astype(f32))), own
+
+    return box
+
+
+SMALL_BLOCKS: list[tuple[Box, str, dict[str, str]]] = [
+    (small_blocks(), "scales", {"precision": "direct", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+    (small_blocks(), "elements", {"precision": "direct", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+    (small_blocks(scale=block_scale_of_bfloat16), "scales", {"precision": "bfloat16"}),
+    (small_blocks(cast=to_float4_through_bfloat16), "elements", {"precision": "bfloat16"}),
+]

@@ -53,7 +53,8 @@ def node_of(operator: str, source: str, target: str, attributes: dict[str, Any])
     return audited_node(operator, attributes, source, target, 0)
 
 
-STAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # operators whose outputs have a table each
+STAGE_PAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # whose first output has a matrix
+STAGES = (*STAGE_PAGES, "nvidia.NVFP4Quantize")  # operators whose outputs have a table each
 
 
 def stages_of(operator: str) -> Iterator[Stage]:
@@ -116,5 +117,5 @@ if __name__ == "__main__":
     (DOCS / "semantics").mkdir(exist_ok=True)
     for operator in PAGES:
         (DOCS / "semantics" / f"{operator}.md").write_text(matrix_page(operator), encoding="utf-8")
-    for operator in STAGES:
+    for operator in STAGE_PAGES:
         (DOCS / "semantics" / f"{operator}.md").write_text(stages_page(operator), encoding="utf-8")

@@ -76,7 +76,7 @@ def test_the_pages_are_what_the_tables_make() -> None:
     for operator in make_facet_tables.PAGES:
         page = docs / "semantics" / f"{operator}.md"
         assert page.read_text(encoding="utf-8") == make_facet_tables.matrix_page(operator)
-    for operator in make_facet_tables.STAGES:
+    for operator in make_facet_tables.STAGE_PAGES:
         page = docs / "semantics" / f"{operator}.md"
         assert page.read_text(encoding="utf-8") == make_facet_tables.stages_page(operator)
 

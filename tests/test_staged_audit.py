@@ -14,13 +14,16 @@ from audited_stages import (
     POINTS,
     RESULTS,
     SCALES,
+    SMALL_BLOCKS,
     Box,
     blocks,
     dynamic,
+    least_block_scale,
     odd_exponent,
     odd_scale,
     result_of_width,
     scale_by_reciprocal,
+    small_blocks,
 )
 from click.testing import CliRunner
 
@@ -33,7 +36,7 @@ from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 
-DYNAMIC, BLOCKS = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize"
+DYNAMIC, BLOCKS, SMALL = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 
 
 class Backend:
@@ -131,6 +134,18 @@ def test_what_a_block_never_holds_stays_open() -> None:
     assert seen["saturation"] == "saturate"
 
 
+@pytest.mark.parametrize(("box", "output", "wanted"), SMALL_BLOCKS)
+def test_scales_of_8_bits_and_their_elements_are_named(box: Any, output: str, wanted: dict[str, str]) -> None:
+    found = stages_of(box, SMALL)
+    assert is_told(found[output], wanted), found[output]["semantics"]
+    assert all(one["semantics"] for one in found.values())
+
+
+def test_a_least_scale_is_in_no_table() -> None:
+    found = stages_of(small_blocks(scale=least_block_scale), SMALL)
+    assert found["scales"]["semantics"] == {} and found["elements"]["semantics"]
+
+
 def test_elements_that_are_integers_are_refused() -> None:
     with pytest.raises(InvalidInput, match="elements that are floats"):
         stages_of(blocks(), BLOCKS, to="int8")
@@ -139,7 +154,7 @@ def test_elements_that_are_integers_are_refused() -> None:
 @pytest.mark.parametrize("operator", STAGED)
 def test_values_have_causes_and_words(operator: str) -> None:
     node = audited_node(operator, {}, "", "", 0)
-    compared, box = 0, blocks() if operator == BLOCKS else dynamic()
+    compared, box = 0, {BLOCKS: blocks(), SMALL: small_blocks(), DYNAMIC: dynamic()}[operator]
     for stage in STAGED[operator].stages(node, Caller(Backend(box), node)):  # type: ignore[arg-type]
         arithmetic = stage.arithmetic
         assert tuple(arithmetic.documented) in arithmetic.candidates.places

@@ -59,4 +59,5 @@ def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, 
         if input_type and output_type and input_type != output_type:
             raise InvalidInput(f"{operator}: its output has the type of its input, not {input_type} and {output_type}")
         return make_node(operator, real=input_type or output_type, attributes=given, opset=opset)
-    return make_node(operator, real=input_type, quantized=output_type, attributes=given, opset=opset)
+    whole = operator in AUDITED or not spec.optional_inputs  # what a stage measures itself is left off
+    return make_node(operator, real=input_type, quantized=output_type, attributes=given, opset=opset, zero_point=whole)

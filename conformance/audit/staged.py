@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.audit.answer import AuditAnswer
@@ -33,6 +33,7 @@ class Caller:
     node: Node
     number: int = 0
     answered: int = 0
+    unsupported: int = 0  # calls that were refused, though the node was not
     failed: list[str] = field(default_factory=list)
 
     def __call__(self, calls: Sequence[Inputs]) -> list[Outputs | None]:
@@ -46,8 +47,9 @@ class Caller:
         self.number += len(cases)
         found: list[Outputs | None] = []
         for case, outcome in zip(cases, self.backend.run_batch(cases), strict=True):
-            if outcome.status == "unsupported":
+            if outcome.status == "unsupported" and outcome.refused:
                 raise Unsupported(outcome.message)
+            self.unsupported += outcome.status == "unsupported"
             problem = outcome.message or outcome.status
             if outcome.status == "ok":
                 problem = output_problem(case, outcome.outputs)
@@ -55,8 +57,13 @@ class Caller:
             self.answered += not problem
             found.append(None if problem else tuple(outcome.outputs))
         if not self.answered and len(self.failed) >= MOST_FAILED:
-            raise MachineryFailed(f"given up after {len(self.failed)} calls without a result: {self.failed[-1]}")
+            self.give_up()
         return found
+
+    def give_up(self) -> NoReturn:
+        if self.unsupported == len(self.failed):
+            raise Unsupported(self.failed[-1])
+        raise MachineryFailed(f"given up after {len(self.failed)} calls without a result: {self.failed[-1]}")
 
 
 def staged_data(backend: IsolatedBackend, node: Node) -> Iterator[dict[str, Any]]:

@@ -11,10 +11,11 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_blocks import block_shapes, in_blocks
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, StagedSemantics
 from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.small_block_quantize import small_block_stages
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.nvidia_nvfp4_quantize import (
     BLOCK,
@@ -173,5 +174,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(measured=BLOCK),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are about one output whose operands are inputs; here they are measured"),
+    semantics=StagedSemantics(small_block_stages),
 )

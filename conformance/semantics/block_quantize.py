@@ -42,21 +42,26 @@ def block_stages(node: Node, run: Run) -> Iterator[Stage]:
         yield element_stage(node, run, settings)
 
 
-def blocks_of(first: Array, values: Array) -> Array:
-    """Rows of a block each, with a number of its own in front and 31 others; what is missing is 0."""
-    rows = max(first.size, -(-values.size // (BLOCK - 1)))
-    found = np.zeros((rows, BLOCK), first.dtype)
+def blocks_of(first: Array, values: Array, size: int = BLOCK) -> Array:
+    """Rows of a block each, with a number of its own in front and the others behind; what is missing is 0.
+
+    There are two rows at least: one alone is too short for some.
+    """
+    rows = max(2, first.size, -(-values.size // (size - 1)))
+    found = np.zeros((rows, size), first.dtype)
     found[:, 0] = first
-    padded = np.zeros(rows * (BLOCK - 1), first.dtype)
+    padded = np.zeros(rows * (size - 1), first.dtype)
     padded[: values.size] = values
-    found[:, 1:] = padded.reshape(rows, BLOCK - 1)
+    found[:, 1:] = padded.reshape(rows, size - 1)
     return found
 
 
 def scale_stage(node: Node, kind: FloatType, run: Run) -> Stage:
     def ask(probes: Sequence[Probe]) -> list[Array | None]:
         answers = run([(blocks_of(probe.x, probe.x[:0]),) for probe in probes])
-        return [None if one is None else codes(one[1]) for one in answers]
+        return [
+            None if one is None else codes(one[1])[: probe.x.size] for probe, one in zip(probes, answers, strict=True)
+        ]
 
     dtype = node.inputs[0].dtype
     table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype))
@@ -75,7 +80,8 @@ def measured_settings(node: Node, kind: FloatType, run: Run) -> list[MeasuredSet
     return [MeasuredSetting((), np.array([anchors[0], 2.0 ** (code - BIAS)]).astype(dtype), -end, end)]
 
 
-def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> Stage:
+def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting], size: int = BLOCK) -> Stage:
+    """The elements of blocks of a size whose own scale is a power of two."""
     dtype, target = node.inputs[0].dtype, node.outputs[0].dtype
     table = stand_in(node, (("x / scale", dtype),), (ELEMENTS, target), saturate=True)
 
@@ -86,14 +92,14 @@ def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> 
 
     def call(setting: MeasuredSetting, x: Array) -> Inputs:
         scale = float(setting.anchors[1])
-        return (blocks_of(setting.anchors[:1], (x.astype(np.float64) * scale).astype(dtype)),)
+        return (blocks_of(setting.anchors[:1], (x.astype(np.float64) * scale).astype(dtype), size),)
 
     def own(setting: MeasuredSetting, outputs: Outputs) -> tuple[Array, ...]:
         same = (outputs[1].astype(np.float64) == float(setting.anchors[1])).all()
         return () if same else (np.zeros(1),)
 
-    def results(outputs: Outputs, size: int) -> Array:
-        return np.ascontiguousarray(outputs[0].reshape(-1, BLOCK)[:, 1:]).reshape(-1)[:size]
+    def results(outputs: Outputs, count: int) -> Array:
+        return np.ascontiguousarray(outputs[0].reshape(-1, size)[:, 1:]).reshape(-1)[:count]
 
     arithmetic = AtSettings(CastArithmetic(table), settings, ASKED, numbers)
     return Stage(ELEMENTS, arithmetic, ask_at(settings, run, call, own, results), (SCALES,), elementwise=True)
