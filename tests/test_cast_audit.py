@@ -364,7 +364,7 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
     ("onnxruntime", "int16", "float8_e4m3fn", {}, {"precision": "direct", "saturation": "saturate"}),
     ("onnxruntime", "uint16", "float8_e4m3fn", {"saturate": 0}, {"saturation": "overflow-after-step"}),
     ("onnxruntime", "int32", "float8_e8m0fnu", {}, {"precision": "float32", "round_mode": "up", "negative": "least"}),
-    ("ml_dtypes", "uint32", "float8_e5m2", {}, {"precision": "direct", "saturation": "overflow"}),
+    ("ml_dtypes", "uint32", "float8_e5m2", {"saturate": 0}, {"precision": "direct", "saturation": "overflow"}),
     ("openvino", "uint16", "float8_e5m2", {}, {"precision": "float16", "saturation": "overflow"}),
     ("tensorflow", "float64", "float8_e4m3fn", {"saturate": 0}, {"precision": "direct", "saturation": "overflow"}),
 ]

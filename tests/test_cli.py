@@ -120,7 +120,7 @@ BAD_INPUT = {
     "unknown backend": (["-b", "nosuch"], "known: emx-onnx-cgen, "),
     "unknown attribute of the backend file": (["-b", f"{SAMPLES}:absent"], "sound"),
     "missing backend file": (["-b", "no/where.py:x"], "no file no/where.py"),
-    "unknown operator": (["--operator", "onnx.Foo"], "known: com.microsoft.QGemm, com.microsoft.QLinearAdd"),
+    "unknown operator": (["--operator", "onnx.Foo"], "known: com.microsoft.QLinearAdd, com.microsoft.QLinearMul"),
     "attribute that the operator lacks": (
         ["--operator", "onnx.QuantizeLinear", "--attr", "round_mode=ROUND_UP"],
         "it has: axis",

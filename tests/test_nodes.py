@@ -68,6 +68,7 @@ def test_a_key_gives_the_node_back(operator: str) -> None:
     required |= {"tensorflow.UniformQuantize": bounds, "tensorflow.UniformDequantize": bounds}
     both = {f"{side}_{name}": value for side in ("input", "output") for name, value in bounds.items()}
     required["tensorflow.UniformRequantize"] = both
+    required["com.microsoft.MatMulNBits"] = {"K": 16, "N": 1, "block_size": 16}
     required["torch.quantize_per_channel"] = {"axis": 1}
     required["torch.fake_quantize_per_tensor_affine"] = {"quant_min": -8, "quant_max": 7}
     required["torch.fake_quantize_per_channel_affine"] = {"quant_min": -8, "quant_max": 7, "axis": 1}

@@ -30,6 +30,7 @@ from tiebreak.golden.vectorfile import VECTORS, read_cases, read_document
 from tiebreak.reports.records import parse_case
 
 REQUIRED: dict[str, dict[str, Any]] = {
+    "com.microsoft.MatMulNBits": {"K": 16, "N": 1, "block_size": 16},
     "ngraph.Quantize": {"round_mode": "ROUND_UP"},
     "openvino.FakeQuantize": {"levels": 16},
     "tensorflow.UniformQuantize": {"quantization_min_val": -100, "quantization_max_val": 100},

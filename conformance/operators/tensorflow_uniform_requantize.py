@@ -79,7 +79,7 @@ PATH_PROBES = (
     PathProbe("int8", INT8, (Fraction(1, 10), 3, Fraction(3, 10), -5), (4, 1, 7, -2, 103, -124, 3), 4),
     PathProbe(
         "int32-int8", node_of("int32", "int8"), (Fraction(1, 1 << 20), -7, Fraction(1), 5),
-        (524281, -524295, 1572857, -1572871, 1 << 30, 3, 25165817, -7),
+        (524281, -524295, 1572857, -1572871, 1 << 30, 25165817, -7),
     ),
     PathProbe(
         "int32", node_of("int32", "int32"), (Fraction(1, 10), 0, Fraction(3, 10), 1000), (4, 1, 7, -2, 103, -124, 3)
