@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.operators.model import CaseConstraints
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
 from tiebreak.conformance.operators.path_probe import (
     STEP,
     PathProbe,
@@ -17,7 +17,7 @@ from tiebreak.conformance.operators.path_probe import (
     step_classes,
 )
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import integers_of
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS, integers_of
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
 from tiebreak.golden.samples.model import Tensor, bits
@@ -106,3 +106,24 @@ def even_probes(*more: Value) -> tuple[PathProbe, ...]:
 def step_probe(found: ScaleClass, more: tuple[Value, ...]) -> PathProbe:
     ends = (-128 * found.scale, 127 * found.scale)
     return PathProbe(f"{found.name}-even", GIVEN, (*ends, *more), multiples(found.scale), constants_only=True)
+
+
+def tested(operator: str, prefix: str) -> OperatorUnderTest:
+    """The record of a version whose number of bits is an attribute; `prefix` begins the ids of its clauses."""
+    first, *others = even_probes()
+    return OperatorUnderTest(
+        id=operator,
+        plain_nodes=Absent("its results are real"),
+        draw=draw,
+        mistakes=MISTAKES,
+        pairs=PAIRS,
+        path_probes=(first, UP, *others),
+        axis=Axis("axis"),
+        forbidden_calls=Absent(
+            f"its document excludes no call in words: it leaves open the widths ({prefix}-U5), reversed ranges "
+            f"({prefix}-U3) and the ranges' shapes ({prefix}-U7), and says of axis only what it is for ({prefix}-X1)"
+        ),
+        situations=Absent("its clauses name only situations that those of other operators name too"),
+        semantics=Absent("no table of facets describes a scale_factor that is computed from the range"),
+        monotone=in_any_problem,
+    )

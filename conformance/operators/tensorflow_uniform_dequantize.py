@@ -8,21 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.misplaced import Misplace
-from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic
+from tiebreak.conformance.operators.dequantize_along_axis import mistakes_along, pairs_along
+from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED, Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import (
-    IN_PLACE,
-    PLACES,
     axis_of,
     drawn_parameters,
     forbidden_calls,
     range_values,
     scale_codes,
-    taken,
 )
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import flush_subnormals
@@ -34,6 +31,7 @@ from tiebreak.golden.samples.model import Tensor
 from tiebreak.golden.samples.tensorflow_uniform import range_of
 
 SINGLE = FLOAT_TYPES["float32"]
+AXIS = "quantization_axis"
 
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
@@ -44,19 +42,6 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     codes = scale_codes(wanted.specials, negative=draw(st.integers(0, 5)) == 0)
     own = drawn_parameters(draw, quantized, 1 if axis < 0 else shape[axis], axis < 0, codes)
     return {"quantized": quantized, "attributes": attributes}, (integer_tensor(draw, quantized, shape), *own)
-
-
-def mistake(arithmetic: Arithmetic, places: tuple[Misplace, Misplace] = IN_PLACE) -> Mistake:
-    """The arithmetic gets the node, x and zero point as int64 and the scale, all of x's shape."""
-
-    def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
-        if places is not IN_PLACE and scales.size < 2:
-            raise NotImplementedError
-        factor, zero = taken(x, int(node.value("quantization_axis")), scales, zero_points, places)
-        found = arithmetic(node, x.astype(np.int64), factor, zero.astype(np.int64))
-        return (np.asarray(found).astype(node.outputs[0].dtype),)
-
-    return run
 
 
 def in_int32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
@@ -126,20 +111,10 @@ TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
-    mistakes=(
-        *((Cause(key, "projection"), mistake(RIGHT, (first, last))) for key, first, last in PLACES),
-        *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
-    ),
-    pairs=(
-        *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
-        *(
-            (Cause(f"{key}{JOINT}{second}", "projection"), mistake(arithmetic, (first, last)))
-            for key, first, last in PLACES
-            for second, arithmetic in MISPLACED_PAIRS
-        ),
-    ),
+    mistakes=tuple(mistakes_along(AXIS, MISTAKES)),
+    pairs=tuple(pairs_along(AXIS)),
     path_probes=PATH_PROBES,
-    axis=Axis("quantization_axis"),
+    axis=Axis(AXIS),
     forbidden_calls=forbidden_calls("TUD", INT8),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=Absent("semantics are known of real inputs; its inputs are integers"),

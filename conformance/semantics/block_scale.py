@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from tiebreak.conformance.semantics.finite_only import FiniteOnly
-from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, Value, valid_candidates
+from tiebreak.conformance.semantics.finite_only import CodeOfZeros, ZerosApart
+from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, valid_candidates
 from tiebreak.conformance.semantics.type_grids import largest_of
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Node
@@ -156,34 +156,24 @@ def rule_candidates() -> Candidates:
     return valid_candidates(rule_facets(), lambda semantics: True)
 
 
-@dataclass(frozen=True, eq=False)
-class ZeroBlock:
-    """The code of the scale of a block of zeros."""
-
-    id: str
-    sentence: str
-    code: int
-    cause: str = ""
-
-
 OF_ZEROS = Facet(
     "zero_block",
     (
-        ZeroBlock("least", "the scale of zeros is 2^-127", 0),
-        ZeroBlock("one", "the scale of zeros is 1", BIAS),
-        ZeroBlock("nan", "the scale of zeros is NaN", 255),
+        CodeOfZeros("least", "the scale of zeros is 2^-127", 0),
+        CodeOfZeros("one", "the scale of zeros is 1", BIAS),
+        CodeOfZeros("nan", "the scale of zeros is NaN", 255),
     ),
 )
 
 
 @dataclass
-class BlockScale(FiniteOnly):
+class BlockScale(ZerosApart):
     """The scale of blocks, of which `x` is the greatest magnitude. `mode` names the rule that the node asks for."""
 
     node: Node
     kind: FloatType
     mode: str
-    fits: dict[str, Sequence[Value]] = field(default_factory=dict)
+    of_zeros: ClassVar = OF_ZEROS
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -197,22 +187,8 @@ class BlockScale(FiniteOnly):
     def candidates(self) -> Candidates:
         return rule_candidates()
 
-    @property
-    def specials(self) -> tuple[Facet, ...]:
-        return (OF_ZEROS,)
-
     def special_probes(self) -> Iterator[Probe]:
         yield Probe(np.zeros(1, self.node.inputs[0].dtype), ())
-
-    def special_of(self, probe: Probe) -> str:
-        return "" if probe.x.any() else OF_ZEROS.name
-
-    def special_code(self, value: Value, probe: Probe) -> int:
-        return cast(ZeroBlock, value).code
-
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
-        fits = [v for v in OF_ZEROS.values if seen and all(code == self.special_code(v, p) for p, code in seen)]
-        return {OF_ZEROS.name: fits}
 
     def first_probes(self) -> Iterator[Probe]:
         """Magnitudes on both sides of each number at which a rule changes its mind."""

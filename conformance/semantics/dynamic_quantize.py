@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tiebreak.conformance.semantics.dynamic_range import PointArithmetic, ScaleArithmetic
+from tiebreak.conformance.semantics.dynamic_scale import ScaleArithmetic
+from tiebreak.conformance.semantics.dynamic_zero_point import PointArithmetic
 from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.conformance.semantics.quantize_probes import trap_inputs

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling_facets import Factor
+from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -51,3 +54,15 @@ def close_to_ties(factor: Factor) -> list[int]:
 def around(kind: IntegerType, values: list[int], most: int) -> Array:
     near = {value + step for value in values for step in range(-most, most + 1)}
     return np.array(sorted(value for value in near if kind.lowest <= value <= kind.highest), np.int64)
+
+
+def open_left_out(probe: Probe, is_open: Callable[[Probe], Array]) -> Iterator[Probe]:
+    """The elements of which the document says something, not too many; no probe if there are none."""
+    kept = np.flatnonzero(~is_open(probe))
+    if kept.size:
+        yield probe.only(kept[:FEW])
+
+
+def pairs_of_points(node: Node, points_of: Callable[[str], Sequence[int]]) -> list[tuple[int, int]]:
+    """The zero points of input and output that are asked together; `points_of` gives those of a type."""
+    return [(first, last) for last in points_of(node.output_type) for first in points_of(node.input_type)]

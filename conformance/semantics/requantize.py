@@ -26,7 +26,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     output_points_of,
     readings_of,
 )
-from tiebreak.conformance.semantics.integer_scaling_probes import FEW, numbers_for
+from tiebreak.conformance.semantics.integer_scaling_probes import numbers_for, open_left_out, pairs_of_points
 from tiebreak.conformance.semantics.integer_scaling_rules import is_valid
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Value, valid_candidates
 from tiebreak.conformance.semantics.precisions import FLOAT32, Precision
@@ -220,24 +220,15 @@ RATIOS = (  # the scales of input and output
     *((1.0, 2.0), (1.0, 4.0), (1.0, 1.0), (3.0, 4.0), (0.1, 0.3), (0.5, 0.75), (0.02, 0.04), (0.7, 0.9)),
     *((3.0, 2.0), (0.9, 0.7), (4.0, 1.0), (1.0, 3.0), (0.013, 0.21), (123.0, 457.0), (0.0038, 0.0021)),
     *((1e-3, 7e-2), (512.0, 1.0), (0.3, 0.1), (1.0, 8.0), (5.0, 16.0)),
-    *(
-        (1.0, 6.0),
-        (1.0, 10.0),
-        (1.0, 14.0),
-        (3.0, 10.0),
-        (5.0, 6.0),
-        (1.0, 22.0),
-        (7.0, 26.0),
-        (1.0, 34.0),
-        (9.0, 14.0),
-    ),
+    *((1.0, 6.0), (1.0, 10.0), (1.0, 14.0), (3.0, 10.0), (5.0, 6.0), (1.0, 22.0), (7.0, 26.0), (1.0, 34.0)),
+    (9.0, 14.0),
     *((0.1, 0.2), (0.3, 0.6), (0.1, 0.6), (0.7, 1.4), (0.05, 0.3), (0.9, 1.8), (0.01, 0.1), (0.11, 0.66)),
 )
 WIDER = ((1.0, 512.0), (1.0, 65536.0), (3.0, 1 << 20), (0.37, 9999.0), (0.001, 41.5))  # of more than 8 bits
 
 
 def first_probes(node: Node) -> Iterator[Probe]:
-    random, points = np.random.default_rng(7), cycle(pairs_of_points(node))
+    random, points = np.random.default_rng(7), cycle(pairs_of_points(node, points_of))
     wide = INTEGER_TYPES[node.input_type].bits > 8
     for scale, other in RATIOS + (WIDER if wide else ()):
         for _ in range(2):
@@ -246,7 +237,7 @@ def first_probes(node: Node) -> Iterator[Probe]:
 
 def further_probe(node: Node, random: np.random.Generator) -> Probe:
     """Any two scales of a like size, of which every other pair has few bits."""
-    pairs, wide = pairs_of_points(node), INTEGER_TYPES[node.input_type].bits > 8
+    pairs, wide = pairs_of_points(node, points_of), INTEGER_TYPES[node.input_type].bits > 8
     while True:
         scale, other = (float(one) for one in np.exp(random.normal(size=2)).astype(np.float32))
         if random.random() < 0.5:
@@ -254,10 +245,6 @@ def further_probe(node: Node, random: np.random.Generator) -> Probe:
         other *= 2.0 ** random.integers(0, 14) if wide else 1.0
         for found in asked(node, scale, other, pairs[int(random.integers(len(pairs)))], random):
             return found
-
-
-def pairs_of_points(node: Node) -> list[tuple[int, int]]:
-    return [(z_in, z_out) for z_out in points_of(node.output_type) for z_in in points_of(node.input_type)]
 
 
 def points_of(kind: str) -> tuple[int, ...]:
@@ -276,7 +263,4 @@ def asked(
     values = (scale, points[0], other, points[1])
     others = tuple(np.array(value).astype(kind) for value, kind in zip(values, kinds, strict=True))
     numbers = numbers_for(node, real_ratio(others), points[0], random)
-    probe = Probe(numbers, others)
-    kept = np.flatnonzero(~beyond_words(node, probe))
-    if kept.size:
-        yield probe.only(kept[:FEW])
+    yield from open_left_out(Probe(numbers, others), partial(beyond_words, node))

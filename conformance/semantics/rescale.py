@@ -24,7 +24,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     output_points_of,
     readings_of,
 )
-from tiebreak.conformance.semantics.integer_scaling_probes import FEW, numbers_for
+from tiebreak.conformance.semantics.integer_scaling_probes import numbers_for, open_left_out, pairs_of_points
 from tiebreak.conformance.semantics.integer_scaling_rules import is_valid
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, valid_candidates
 from tiebreak.conformance.semantics.round_modes import MODES
@@ -156,7 +156,7 @@ def unmet(node: Node, probe: Probe) -> Array:
 
 def first_probes(node: Node) -> Iterator[Probe]:
     """Multipliers with and without a pattern in their bits, at shifts that fill, exceed and hardly use the range."""
-    random, points = np.random.default_rng(7), cycle(pairs_of_points(node))
+    random, points = np.random.default_rng(7), cycle(pairs_of_points(node, points_of))
     gains = GAINS + (WIDER_GAINS if INTEGER_TYPES[node.input_type].bits > 8 else ())
     for multiplier in MULTIPLIERS:
         for gain in gains:
@@ -165,7 +165,7 @@ def first_probes(node: Node) -> Iterator[Probe]:
 
 def further_probe(node: Node, random: np.random.Generator) -> Probe:
     """Any multiplier and shift with which some number has a result."""
-    one, pairs = one_of(node), pairs_of_points(node)
+    one, pairs = one_of(node), pairs_of_points(node, points_of)
     while True:
         multiplier = int(random.integers(1, 1 << (one + 1)))
         shift = one + int(random.integers(-6, 14 if INTEGER_TYPES[node.input_type].bits == 8 else 26))
@@ -178,10 +178,6 @@ def one_of(node: Node) -> int:
     return 30 if node.value("scale32") else 14
 
 
-def pairs_of_points(node: Node) -> list[tuple[int, int]]:
-    return [(first, last) for last in points_of(node.output_type) for first in points_of(node.input_type)]
-
-
 def asked(
     node: Node, multiplier: int, shift: int, points: tuple[int, int], random: np.random.Generator
 ) -> Iterator[Probe]:
@@ -192,7 +188,4 @@ def asked(
     values = (multiplier, shift, *points)
     others = tuple(np.array([value]).astype(kind) for value, kind in zip(values, kinds, strict=True))
     numbers = numbers_for(node, Factor(multiplier, 1 << shift), points[0], random)
-    probe = Probe(numbers, others)
-    kept = np.flatnonzero(~unmet(node, probe))
-    if kept.size:
-        yield probe.only(kept[:FEW])
+    yield from open_left_out(Probe(numbers, others), partial(unmet, node))

@@ -1,30 +1,27 @@
-"""A scale and a zero point that follow from a range, as black boxes compute them: the facets, what they give."""
+"""A scale that follows from a range, as black boxes compute it: the facets, what each combination gives."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tiebreak.conformance.semantics.finite_only import FiniteOnly
+from tiebreak.conformance.semantics.finite_only import CodeOfZeros, ZerosApart
 from tiebreak.conformance.semantics.model import (
     ANYTHING,
     Candidates,
     Facet,
     Probe,
     Semantics,
-    Value,
     codes,
     valid_candidates,
 )
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
-from tiebreak.conformance.semantics.round_modes import MODES, NEVER_NEGATIVE, RoundMode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import EVEN
 
 SINGLE = np.float32
 
@@ -37,9 +34,6 @@ class StepRule:
     sentence: str
     of: Callable[..., Any]
     cause: str = ""
-
-
-# The scale
 
 
 def with_zero(low: Array, high: Array) -> tuple[Array, Array]:
@@ -126,24 +120,19 @@ def scale_candidates() -> Candidates:
     return valid_candidates(SCALE_FACETS, is_valid)
 
 
-@dataclass(frozen=True, eq=False)
-class ScaleOfZeros:
+def scale_of_zeros(id: str, sentence: str, scale: float) -> CodeOfZeros:
     """The scale of a range of width 0."""
-
-    id: str
-    sentence: str
-    value: float
-    cause: str = ""
+    return CodeOfZeros(id, sentence, int(codes(np.array([scale], SINGLE))[0]))
 
 
 OF_ZEROS = Facet(
     "zero_range",
     (
-        ScaleOfZeros("zero", "y_scale is 0", 0.0),
-        ScaleOfZeros("one", "y_scale is 1", 1.0),
-        ScaleOfZeros("step", "y_scale is 1 / 255, as of a range of width 1", float(SINGLE(1) / SINGLE(255))),
-        ScaleOfZeros("epsilon", "y_scale is 2^-23", 2.0**-23),
-        ScaleOfZeros("nan", "y_scale is NaN", np.nan),
+        scale_of_zeros("zero", "y_scale is 0", 0.0),
+        scale_of_zeros("one", "y_scale is 1", 1.0),
+        scale_of_zeros("step", "y_scale is 1 / 255, as of a range of width 1", float(SINGLE(1) / SINGLE(255))),
+        scale_of_zeros("epsilon", "y_scale is 2^-23", 2.0**-23),
+        scale_of_zeros("nan", "y_scale is NaN", np.nan),
     ),
 )
 EXTREMES = (1e-45, 3e-43, 1.5e-38, 1.2e-38, 3e-38, 1e38, 1.7e38)
@@ -152,11 +141,11 @@ DRAWN = 60
 
 
 @dataclass
-class ScaleArithmetic(FiniteOnly):
+class ScaleArithmetic(ZerosApart):
     """The scale of numbers of which `x` is the one end and the other operand the other."""
 
     node: Node
-    fits: dict[str, Sequence[Value]] = field(default_factory=dict)
+    of_zeros: ClassVar = OF_ZEROS
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -170,22 +159,8 @@ class ScaleArithmetic(FiniteOnly):
     def candidates(self) -> Candidates:
         return scale_candidates()
 
-    @property
-    def specials(self) -> tuple[Facet, ...]:
-        return (OF_ZEROS,)
-
     def special_probes(self) -> Iterator[Probe]:
         yield Probe(np.zeros(1, SINGLE), (np.zeros((), SINGLE),))
-
-    def special_of(self, probe: Probe) -> str:
-        return "" if probe.x.any() or probe.others[0].any() else OF_ZEROS.name
-
-    def special_code(self, value: Value, probe: Probe) -> int:
-        return int(codes(np.array([cast(ScaleOfZeros, value).value], SINGLE))[0])
-
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
-        fits = [v for v in OF_ZEROS.values if seen and all(code == self.special_code(v, p) for p, code in seen)]
-        return {OF_ZEROS.name: fits}
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
@@ -218,106 +193,3 @@ class ScaleArithmetic(FiniteOnly):
         low, high = one.range.of(low.astype(kind), high.astype(kind))
         scale = one.scaling.of(low, high, one.steps.of().astype(kind))
         return np.asarray(one.subnormals.of(scale.astype(SINGLE)))
-
-
-# The zero point
-
-
-def of_scale(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(-(low / scale))
-
-
-def of_reciprocal(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(-(low * (scale.dtype.type(1) / scale)))
-
-
-def of_range(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(-(low * low.dtype.type(255)) / (high - low))
-
-
-def from_above(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(low.dtype.type(255) - high / scale)
-
-
-SOURCES = (
-    StepRule("own-scale", "-min divided by the scale that is put out", of_scale),
-    StepRule("reciprocal", "-min times the rounded 1 / scale", of_reciprocal, "multiplies-by-reciprocal:of y_scale"),
-    StepRule("range", "-min * 255 / (max - min), without the scale", of_range, "zero-point-of-range"),
-    StepRule("from-maximum", "255 - max / scale", from_above, "zero-point-of-maximum"),
-)
-
-
-def clamped(rounded: Array) -> Array:
-    return np.clip(rounded, 0, 255)
-
-
-def low_bits(rounded: Array) -> Array:
-    return np.mod(rounded, 256)
-
-
-ENDS = (
-    StepRule("saturate", "clamped to 0 and 255", clamped),
-    StepRule("wrap", "the low bits", low_bits, "zero-point-wraps"),
-)
-
-
-class PointCombination(NamedTuple):
-    """One value of each facet."""
-
-    precision: Precision
-    source: StepRule
-    round_mode: RoundMode
-    saturation: StepRule
-
-
-POINT_FACETS = (
-    Facet("precision", (FLOAT32, FLOAT64)),
-    Facet("source", SOURCES),
-    Facet("round_mode", NEVER_NEGATIVE),
-    Facet("saturation", ENDS),
-)
-DOCUMENTED_POINT = PointCombination(FLOAT32, SOURCES[0], MODES[EVEN], ENDS[0])
-
-
-@cache
-def point_candidates() -> Candidates:
-    return valid_candidates(POINT_FACETS, lambda semantics: True)
-
-
-@dataclass
-class PointArithmetic(FiniteOnly):
-    """The zero point of ranges from `x` to the second operand, given the scale that a backend gave: the third.
-
-    `measured` are the ranges with their scales: nothing else can be asked.
-    """
-
-    node: Node
-    measured: Sequence[Probe]
-
-    @property
-    def facets(self) -> tuple[Facet, ...]:
-        return POINT_FACETS
-
-    @property
-    def documented(self) -> PointCombination:
-        return DOCUMENTED_POINT
-
-    @property
-    def candidates(self) -> Candidates:
-        return point_candidates()
-
-    def first_probes(self) -> Iterator[Probe]:
-        return iter(self.measured)
-
-    def further_probe(self, random: np.random.Generator) -> Probe:
-        return self.measured[int(random.integers(len(self.measured)))]
-
-    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        for one in map(PointCombination._make, semantics):
-            kind = one.precision.dtype
-            low, high, scale = (operand.astype(kind) for operand in (probe.x, *probe.others))
-            with np.errstate(all="ignore"):
-                quotient = one.source.of(np.minimum(low, kind.type(0)), np.maximum(high, kind.type(0)), scale)
-                rounded = one.round_mode.round(quotient.astype(np.float64), one.precision)
-                found = one.saturation.of(np.clip(rounded, -(2.0**52), 2.0**52)).astype(np.int64)
-            yield np.where(np.isfinite(quotient), found, ANYTHING), found.astype(np.float64)
