@@ -15,6 +15,7 @@ from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.intervals import fold
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
+from tiebreak.conformance.sweep.repeating import RepeatingJudge
 from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.conformance.sweep.steps import MOST_RUNS, StepJudge
 from tiebreak.golden.errors import MachineryFailed
@@ -154,12 +155,39 @@ def test_a_result_of_every_kind_is_solved_input_by_input() -> None:
 
 
 def test_only_monotone_nodes_with_many_inputs_are_judged_by_steps() -> None:
-    assert isinstance(judge_for(cast_space("float32", "int4", {})), StepJudge)
-    for space in (cast_space("int32", "uint4", {}), cast_space("int32", "float8_e4m3fn", {}), half_space(y_scale="1")):
-        assert not isinstance(judge_for(space), StepJudge)
+    for source, target in (("float32", "int4"), ("int32", "float8_e4m3fn"), ("uint32", "float4_e2m1fn")):
+        assert isinstance(judge_for(cast_space(source, target, {})), StepJudge)
+    assert isinstance(judge_for(cast_space("int32", "uint4", {})), RepeatingJudge)
+    assert not isinstance(judge_for(half_space(y_scale="1")), StepJudge)
     tiny = {"min_range": "0", "max_range": "1e-38"}
     overflowing = Selection(("tensorflow.QuantizeV2",), {"mode": "SCALED", "T": "uint8"}, inputs=tiny)
     assert isinstance(judge_for(space_of(overflowing)), SolvingJudge)
+
+
+@pytest.mark.parametrize("target", [*FLOAT8, *E8M0, *FLOAT4, *INT4, *INT2])
+@pytest.mark.parametrize("source", ["int32", "uint32"])
+def test_casts_of_whole_numbers_are_judged_one_as_the_other(source: str, target: str) -> None:
+    """Around zero, the largest values of float 8, the ends of the type, and a power of two beyond float32's 24 bits."""
+    seen, size = np.zeros(4, np.int64), 1 << 18
+    for attributes in attributes_for(target):
+        space = cast_space(source, target, attributes)
+        solving, judge = SolvingJudge(space), judge_for(space)
+        for at in (0, 1 << 26, (1 << 31) - size, 1 << 31, space.patterns - size):
+            for output in outputs(right_results(solving, at, size), at % 7):
+                seen += assert_judged_alike(judge, solving, at, output).counts
+    assert min(seen[EXACT], seen[DEVIATES]) > 100
+
+
+def test_parts_that_repeat_are_compared_with_their_own_results() -> None:
+    """The second part has one result other than the first, the third is as the first, the fourth wrong throughout."""
+    space = cast_space("int32", "uint4", {})
+    solving, judge = SolvingJudge(space), judge_for(space)
+    assert isinstance(judge, RepeatingJudge)
+    output = right_results(solving, 0, 1 << 20)
+    quarter = output.size // 4
+    output[quarter + 5] = output[5] ^ 1
+    output[3 * quarter :] = output[3 * quarter :] ^ 2
+    assert assert_judged_alike(judge, solving, 0, output).counts[DEVIATES] == 1 + quarter
 
 
 def test_answers_that_are_no_steps_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

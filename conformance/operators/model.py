@@ -149,6 +149,14 @@ def in_any_problem(problem: Elementwise) -> bool:
     return True
 
 
+def no_numbers(problem: Elementwise) -> tuple[int, ...]:
+    return ()
+
+
+def no_period(problem: Elementwise) -> int:
+    return 0
+
+
 @dataclass(frozen=True, kw_only=True)
 class OperatorUnderTest:
     """All that testing knows about one operator. The same file name in golden/operators has what its document says.
@@ -167,7 +175,9 @@ class OperatorUnderTest:
     - `monotone` says of a problem whether its first operand only goes through steps that are monotone in it, as every
       correctly rounded one is. Only at other operands' values may these steps change. So if two operands of one sign
       have equal answers and no such value is between them, all between have that answer. What the document leaves open
-      must lie beyond some value, or below one.
+      must lie beyond some value, or below one, or between two of `only_answers`.
+    - `only_answers` are the values of the first operand, integers, that alone have an answer.
+    - `period` is the number of consecutive values of the first operand after which the right answers repeat; 0: none.
     """
 
     id: str
@@ -181,3 +191,5 @@ class OperatorUnderTest:
     semantics: AuditedSemantics | StagedSemantics | Absent
     pairs: tuple[tuple[Cause, Mistake], ...] = ()
     monotone: Monotone = nothing_known
+    only_answers: Callable[[Elementwise], tuple[int, ...]] = no_numbers
+    period: Callable[[Elementwise], int] = no_period

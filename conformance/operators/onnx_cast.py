@@ -235,9 +235,26 @@ SITUATIONS: dict[str, Situation] = {
 }
 
 
-def from_floats(problem: Elementwise) -> bool:
-    """Floats are rounded, and clamped; integers wrap, or have an answer only where a float 8 holds them."""
-    return isinstance(problem.kinds[0], FloatType)
+def without_wrapping(problem: Elementwise) -> bool:
+    """Numbers are rounded, and clamped; only from an integer to an integer they wrap."""
+    return isinstance(problem.kinds[0], FloatType) or isinstance(problem.result, FloatType)
+
+
+def whole_numbers_held(problem: Elementwise) -> tuple[int, ...]:
+    """The integers that a float 8 type holds: of all others the document says nothing (ONC-U3)."""
+    source, result = problem.kinds[0], problem.result
+    if isinstance(source, FloatType) or result.name not in FLOAT8:
+        return ()
+    assert isinstance(result, FloatType)
+    values = {decode(code, result) for code in range(1 << result.bits)}
+    whole = {int(value) for value in values if math.isfinite(value) and value == int(value)}
+    return tuple(sorted(value for value in whole if source.lowest <= value <= source.highest))
+
+
+def codes_of_whole_numbers(problem: Elementwise) -> int:
+    """Only the low bits of an integer go to an integer of fewer bits."""
+    integers = isinstance(problem.kinds[0], IntegerType) and isinstance(problem.result, IntegerType)
+    return 1 << problem.result.bits if integers else 0
 
 
 ROUNDING_ROLES = {**dict.fromkeys(FLOAT8, "float8"), **dict.fromkeys(FLOAT4, "float4")}
@@ -273,5 +290,7 @@ TESTED = OperatorUnderTest(
     semantics=AuditedSemantics(
         CastArithmetic, input_alone, authorities=OF_CAST, role_of=role_of_facet, silence=silence_of_integers
     ),
-    monotone=from_floats,
+    monotone=without_wrapping,
+    only_answers=whole_numbers_held,
+    period=codes_of_whole_numbers,
 )

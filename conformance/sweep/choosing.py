@@ -1,4 +1,4 @@
-"""Chooses a sweep's judge: the kernel's fast loops for a plain quantization, else the judge of steps or of any node.
+"""Chooses a sweep's judge: the kernel's fast loops for a plain quantization, else one by what the right answers do.
 
 All judge as `run` does; a sweep starts by comparing its judge on a sample with the one that solves any node.
 """
@@ -10,6 +10,7 @@ import numpy as np
 from tiebreak.conformance.operators import TESTED, onnx_quantize_linear
 from tiebreak.conformance.sweep.fast import FastJudge
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
+from tiebreak.conformance.sweep.repeating import RepeatingJudge
 from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.conformance.sweep.steps import StepJudge
 from tiebreak.golden.elements import IntegerType
@@ -42,13 +43,28 @@ def in_steps(problem: Problem, space: Space) -> bool:
     return space.first.bits > FEW_BITS and isinstance(problem, Elementwise) and tested.monotone(problem)
 
 
+def repeating(problem: Problem, space: Space) -> bool:
+    """Whether there are many inputs, and every piece of them has the same right answers."""
+    tested = TESTED[space.node.operator]
+    period = tested.period(problem) if isinstance(problem, Elementwise) else 0
+    return space.first.bits > FEW_BITS and period > 0 and space.piece % period == 0
+
+
+def fast_judge(space: Space, solving: SolvingJudge) -> Judge | None:
+    _, problem = solving.case_and_problem(np.arange(min(space.piece, 16)))
+    if plain_quantization(problem):
+        return FastJudge(space)
+    if in_steps(problem, space):
+        return StepJudge(space, solving)
+    return RepeatingJudge(space, solving) if repeating(problem, space) else None
+
+
 def judge_for(space: Space) -> Judge:
     """The fastest judge for the space; it must agree with the one that solves any node on a sample."""
     solving = SolvingJudge(space)
-    _, problem = solving.case_and_problem(np.arange(min(space.piece, 16)))
-    if not plain_quantization(problem) and not in_steps(problem, space):
+    found = fast_judge(space, solving)
+    if found is None:
         return solving
-    found = FastJudge(space) if plain_quantization(problem) else StepJudge(space, solving)
     for at in np.linspace(0, space.inputs - space.piece, 5).astype(int) // space.piece * space.piece:
         check_agreement(found, solving, int(at))
     return found

@@ -16,12 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.sweep.look import PieceGrades, WrongRuns
 from tiebreak.conformance.sweep.solving import SolvingJudge, judged
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.problem import Array, codes_of, kind_of
+from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
 from tiebreak.golden.space import Space
 from tiebreak.golden.verdicts import DEVIATES, GRADES
 
@@ -44,7 +45,9 @@ class StepJudge:
 
     @cached_property
     def fixed(self) -> Array:
-        return fixed_cuts(self.space)
+        problem = self.solving.case_and_problem(np.zeros(1, np.int64))[1]
+        assert isinstance(problem, Elementwise)
+        return fixed_cuts(self.space, TESTED[self.space.node.operator].only_answers(problem))
 
     def look(self, at: int, output: Array, found: PieceGrades) -> None:
         firsts = self.runs(at, output, self.solving.modes)
@@ -146,14 +149,15 @@ class Stretches(NamedTuple):
         return Stretches(low, high, np.hstack([self.below, amid]), np.hstack([amid, self.above]))
 
 
-def fixed_cuts(space: Space) -> Array:
+def fixed_cuts(space: Space, alone: Sequence[int]) -> Array:
     """Patterns at which a stretch begins.
 
     At each sign's zero, infinity and first NaN; at the values of other inputs and next to them, where a formula may
-    take another branch; and at STRETCHES places.
+    take another branch; at integers that `alone` have an answer, and next to them; and at STRETCHES places.
     """
     half, first = space.patterns // 2, space.first
     found = list(range(0, space.patterns, max(1, space.patterns // STRETCHES)))
+    found += [(value + beyond) % space.patterns for value in alone for beyond in (0, 1)]
     if isinstance(first, FloatType):
         found += [sign + first.infinity_bits + beyond for sign in (0, half) for beyond in (0, 1)]
     for other in space.others:
