@@ -153,7 +153,7 @@ def fixed_cuts(space: Space, alone: Sequence[int]) -> Array:
     """Patterns at which a stretch begins.
 
     At each sign's zero, infinity and first NaN; at the values of other inputs and next to them, where a formula may
-    take another branch; at integers that `alone` have an answer, and next to them; and at STRETCHES places.
+    take another branch; at STRETCHES places. Also at integers that `alone` have an answer, and next to them.
     """
     half, first = space.patterns // 2, space.first
     found = list(range(0, space.patterns, max(1, space.patterns // STRETCHES)))
