@@ -289,7 +289,7 @@ def special(real: str, quantized: str) -> Iterator[Sample]:
 def long_sums(real: str, quantized: str) -> Iterator[Sample]:
     """Sums at the end of int32, one product before it and one beyond: 255 * 255 times 33,025 and 33,026.
 
-    And the least sum that float32 does not hold, which it rounds to a tie.
+    And the least sum that float32 does not hold, which it rounds to a tie. Three times that sum lies beyond the tie.
     """
     for name, count, roles in (("last", 33025, ("one",)), ("beyond", 33026, ("one", "overflow"))):
         a, b = (Matrix([255] * count, shape, [Fraction(1)], [0]) for shape in ((1, count), (count, 1)))
@@ -298,6 +298,6 @@ def long_sums(real: str, quantized: str) -> Iterator[Sample]:
     count, single = 258, (1 << 24) + 1  # the least integer that float32 does not hold
     left, right = [255] * count + [255, 2], [255] * count + [3, 1]
     assert sum(map(mul, left, right)) == single
-    a, b = Matrix(left, (1, 260), [Fraction(1)], [0]), Matrix(right, (260, 1), [Fraction(1)], [0])
+    a, b = Matrix(left, (1, 260), [Fraction(3)], [0]), Matrix(right, (260, 1), [Fraction(1)], [0])
     flags = ("LongSum", "NearTie", "PrecisionSensitive")
-    yield made("long-25-bits", (real, quantized), ("uint8", "uint8"), a, b, (Fraction(1 << 25), 3), flags)
+    yield made("long-25-bits", (real, quantized), ("uint8", "uint8"), a, b, (Fraction(3 << 25), 3), flags)
