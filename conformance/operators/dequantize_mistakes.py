@@ -217,6 +217,10 @@ def divided_by_reciprocal(node: Node, x: Array, scale: Array, zero: Array) -> Ar
     return in_output_type(node, in_output_type(node, x - zero) / inverse)
 
 
+def divided_by_scale(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return in_output_type(node, in_output_type(node, x - zero) / in_output_type(node, scale))
+
+
 def without_scale(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return in_output_type(node, x - zero)
 

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.dequantize_along_axis import mistakes_along, pairs_along
-from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED, Arithmetic, steps
+from tiebreak.conformance.operators.dequantize_mistakes import (
+    RIGHT,
+    SHARED,
+    WRAPPED,
+    Arithmetic,
+    distributed,
+    divided_by_scale,
+    steps,
+)
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
@@ -52,6 +60,9 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("difference-wraps-in:int32", "difference"), difference_in_int32),
     (Cause("ignores-zero-point", "difference"), steps(zero=lambda node, zero: np.zeros_like(zero))),
     (Cause("adds-zero-point", "difference"), steps(zero=lambda node, zero: -zero)),
+    *((Cause(key, "difference"), steps(difference=change)) for key, change in WRAPPED),
+    (Cause("distributes-scale", "product"), distributed(fused=False)),
+    (Cause("divides-by-scale", "product"), divided_by_scale),
     *SHARED,
 )
 INT8 = {"real": "float32", "quantized": "int8"}
