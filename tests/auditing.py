@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import separate_remaining
-from tiebreak.conformance.semantics.model import Probe, codes
+from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, codes
 from tiebreak.conformance.semantics.stages import Run
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -30,6 +31,23 @@ def audited(box: Any, node: Node = INT8) -> AuditAnswer:
     inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
     inference.run()
     return AuditAnswer(node, inference, None, False, separate_remaining(inference), [])
+
+
+def single_changes(arithmetic: Arithmetic) -> Iterator[Semantics]:
+    plain = arithmetic.documented
+    for place, facet in enumerate(arithmetic.facets):
+        for value in facet.values:
+            changed = arithmetic.completed((*plain[:place], value, *plain[place + 1 :]))
+            if changed in arithmetic.candidates.places:
+                yield changed
+
+
+def inference_of(node: Node, truth: Semantics) -> Inference:
+    """An audit of a box that does just what one semantics of the table says."""
+    box = arithmetic_of(node)
+    inference = Inference(arithmetic_of(node), lambda probes: [next(iter(box.predict(p, [truth]))) for p in probes])
+    inference.run()
+    return inference
 
 
 def documented_run(node: Node) -> Run:

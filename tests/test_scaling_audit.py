@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from audited_scalings import OUTSIDE, REQUANTIZATIONS, RESCALES
-from auditing import audited
+from auditing import audited, inference_of, single_changes
 from click.testing import CliRunner
 
 from tiebreak.cli import main
 from tiebreak.conformance.audit.halving import from_ordinals
-from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node, silence_of
 from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.conformance.semantics.facet_causes import key_of
-from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, ids_of
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, ids_of
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
@@ -113,23 +111,6 @@ def test_every_value_of_every_facet_is_inferred(
         sentences = separate_remaining(inference)
         assert truth in inference.alive
         assert len(inference.alive) == 1 or any(f"every finite {source}" in one for one in sentences), ids_of(truth)
-
-
-def single_changes(arithmetic: Arithmetic) -> Iterator[Semantics]:
-    plain = arithmetic.documented
-    for place, facet in enumerate(arithmetic.facets):
-        for value in facet.values:
-            changed = arithmetic.completed((*plain[:place], value, *plain[place + 1 :]))
-            if changed in arithmetic.candidates.places:
-                yield changed
-
-
-def inference_of(node: Node, truth: Semantics) -> Inference:
-    """An audit of a box that does just what one semantics of the table says."""
-    box = arithmetic_of(node)
-    inference = Inference(arithmetic_of(node), lambda probes: [next(iter(box.predict(p, [truth]))) for p in probes])
-    inference.run()
-    return inference
 
 
 @pytest.mark.parametrize(("operator", "source", "target", "attributes"), NODES)

@@ -7,11 +7,11 @@ from typing import Any
 
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import AuditedSemantics, StagedSemantics
-from tiebreak.conformance.semantics.model import Arithmetic
+from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
-from tiebreak.golden.nodes import Node
+from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 
 AUDITED: dict[str, AuditedSemantics] = {
@@ -39,6 +39,13 @@ def arithmetic_of(node: Node) -> Arithmetic:
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
     return semantics.arithmetic(node)
+
+
+def case_of_probe(node: Node, probe: Probe, number: int) -> Case:
+    """The call of a probe, its inputs in the shapes that the operator takes."""
+    if node.operator not in AUDITED:
+        return probe.case(node, number)
+    return Case(f"audit/{number}", node, AUDITED[node.operator].arranged(probe))
 
 
 def silence_of(node: Node) -> str:

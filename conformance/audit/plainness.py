@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tiebreak.conformance.audit.operators import case_of_probe
 from tiebreak.conformance.judging.domains import domains_of
 from tiebreak.conformance.judging.families import families_of
 from tiebreak.conformance.semantics.model import Probe
@@ -44,7 +45,7 @@ def plainest(node: Node, probe: Probe, chosen: Array, codes: Array) -> Plain:
 
 def element_domains(node: Node, probe: Probe, codes: Array) -> Array:
     """The domain (a number of DOMAINS) of each element."""
-    case = probe.case(node, 0)
+    case = case_of_probe(node, probe, 0)
     (family,) = families_of([case], [problems_of(case)], np.zeros(1, np.int64))
     return np.broadcast_to(domains_of(family, node.operator, codes), codes.shape)
 

@@ -9,8 +9,34 @@ from tiebreak.conformance.operators.microsoft_qlinear import (
     probes,
 )
 from tiebreak.conformance.operators.microsoft_qlinear_mistakes import MUL_MISTAKES, MUL_PAIRS
-from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    OperatorUnderTest,
+    never_elementwise,
+)
+from tiebreak.conformance.semantics.scaled_products import zero_point_before
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear_mul import ID, PREFIX
+
+ROLES = {
+    "reading": "differences",
+    "factor": "together",
+    "position": "together",
+    "second_rounding": "quotient",
+    "round_mode": "nearest",
+    "zero_point": "zero-point",
+    "saturation": "saturate",
+}
+
+
+def role_of_facet(node: Node, facet: str) -> str:
+    return ROLES[facet]
+
+
+def silence_of_ties(node: Node) -> str:
+    return "onnxruntime's text says that the result is rounded, and not how a tie is"
+
 
 TESTED = OperatorUnderTest(
     id=ID,
@@ -25,5 +51,7 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has one scale and one zero point for a whole tensor"),
     forbidden_calls=forbidden_calls(PREFIX),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("the tables of facets divide one real input; here two integers are multiplied and scaled"),
+    semantics=AuditedSemantics(
+        zero_point_before, never_elementwise, role_of=role_of_facet, silence=silence_of_ties, of_integers=True
+    ),
 )

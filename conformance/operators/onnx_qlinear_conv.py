@@ -10,7 +10,14 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.layouts import ImageLayout
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.onnx_convolution_drawn import (
     bytes_of,
     convolution,
@@ -20,6 +27,8 @@ from tiebreak.conformance.operators.onnx_convolution_drawn import (
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.scaled_products import as_pixels, zero_point_after
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.onnx_convolution import BYTES
 from tiebreak.golden.operators.onnx_qlinear_conv import ID, INPUTS
@@ -140,6 +149,21 @@ OWN: dict[str, Situation] = {
     "a zero y_scale": lambda shown: not shown.case.inputs[6].all(),
     "a convolution's sum beyond 32 bits": sum_beyond,
 }
+ROLES = {
+    "reading": "difference",
+    "factor": "scale",
+    "position": "scale",
+    "second_rounding": "scale",
+    "round_mode": "even",
+    "zero_point": "zero-point",
+    "saturation": "saturate",
+}
+
+
+def role_of_facet(node: Node, facet: str) -> str:
+    return ROLES[facet]
+
+
 TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("it sums products of integers, whose scales make one quotient"),
@@ -150,7 +174,7 @@ TESTED = OperatorUnderTest(
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
     situations=OWN,
-    semantics=Absent(
-        "the tables of facets are about one real input divided by one scale; here three scales meet a sum"
+    semantics=AuditedSemantics(
+        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, arranged=as_pixels
     ),
 )

@@ -747,6 +747,12 @@ SENTENCES = {
     "bias-of": "every channel takes the bias of {}",
     "sum-with-bias-in": "the sum with the bias in {}",
     "rounding-of-quotient": "the quotient by y_scale rounded: {}",
+    # Products of two integers, and what scales them
+    "scaled-in": "multiplies by both scales and divides by the output's, in {}",
+    "scaled-exactly": "multiplies and divides by the scales without rounding",
+    "scaled-by-two-shifts": "multiplies by the ratio of the scales, loses 31 bits, rounds, and shifts the rest",
+    "one-multiplier": "multiplies by one number made of the three scales, {}",
+    "product-of-numbers": "multiplies two dequantized float32 numbers",
     # torch
     "zero-point-after": "adds the zero point after rounding {}",
     "channels-along": "channels along {}",

@@ -16,7 +16,6 @@ import numpy as np
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AFTER,
-    AT_31,
     AWAY_SECOND,
     HIGH,
     NO_SECOND,
@@ -25,6 +24,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     SATURATE,
     Factor,
     OutputPoint,
+    ProductPosition,
     ScalingCombination,
     SignReading,
     place_of,
@@ -56,6 +56,11 @@ class ScalingTable:
     open: Callable[[Probe], Array]
     probes: Callable[[], Iterator[Probe]]
     further: Callable[[np.random.Generator], Probe]
+
+    def position(self, *, high: bool) -> ProductPosition:
+        """The first one that rounds twice, or once."""
+        (positions,) = (facet.values for facet in self.facets if facet.name == "position")
+        return next(one for one in positions if isinstance(one, ProductPosition) and one.high == high)
 
 
 @dataclass
@@ -89,7 +94,7 @@ class IntegerScaling(FiniteOnly):
         if one.position.high == (one.second_rounding is not NO_SECOND):
             return semantics
         if one.position.high == self.documented.position.high:  # the other facet was changed
-            return one._replace(position=ONCE if one.position.high else AT_31)
+            return one._replace(position=self.table.position(high=not one.position.high))
         return one._replace(second_rounding=AWAY_SECOND if one.position.high else NO_SECOND)
 
     @cached_property

@@ -49,6 +49,13 @@ def place_of(numbers: Array, under: int) -> Place:
     return Place(value, rest.astype(np.int64), value)
 
 
+def multiplier_of_bits(bits: int, ratio: float) -> Factor:
+    """A whole number of so many bits and a shift: the ratio's significand, halves up."""
+    part, shift = np.frexp(ratio)
+    whole, places = int(np.floor(np.ldexp(part, bits) + 0.5)), bits - int(shift)
+    return Factor(whole << max(-places, 0), 1 << max(places, 0))
+
+
 def product(values: Array, over: int) -> Array:
     """Whole numbers times one, exactly."""
     most = max(int(np.abs(values).max(initial=0)), 1)
@@ -110,10 +117,11 @@ class OutputPoint:
     first: bool = False
 
 
-AFTER = OutputPoint("after-rounding", "added to the rounded quotient")
+AFTER = OutputPoint("after-rounding", "added to the rounded quotient", "zero-point-last")
+BEFORE = OutputPoint("before-rounding", "added to the quotient, then rounded", "zero-point-first", first=True)
 OUTPUT_POINTS = (
     AFTER,
-    OutputPoint("before-rounding", "added to the quotient, then rounded", "zero-point-first", first=True),
+    BEFORE,
     OutputPoint(
         "as-other-sign",
         "read with the other sign, and added to the rounded quotient",

@@ -23,6 +23,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     FactorOf,
     ProductPosition,
     ends_of,
+    multiplier_of_bits,
     output_points_of,
     readings_of,
 )
@@ -54,10 +55,8 @@ def real_ratio(others: tuple[Array, ...]) -> Factor:
 
 
 def of_bits(bits: int, others: tuple[Array, ...]) -> Factor:
-    """A whole number of so many bits and a shift: the float64 ratio's significand, halves up."""
-    part, shift = np.frexp(float(others[0]) / float(others[2]))
-    whole, places = int(np.floor(np.ldexp(part, bits) + 0.5)), bits - int(shift)
-    return Factor(whole << max(-places, 0), 1 << max(places, 0))
+    """The float64 ratio as a whole number of so many bits and a shift."""
+    return multiplier_of_bits(bits, float(others[0]) / float(others[2]))
 
 
 def of_fewer_bits(bits: int, others: tuple[Array, ...]) -> Factor:

@@ -1,0 +1,386 @@
+"""Products of two integers times three scales as black boxes compute them: the facets, and inputs that separate values.
+
+    output = saturate(round((a - a_zero_point) * (b - b_zero_point) * a_scale * b_scale / y_scale) + y_zero_point)
+
+onnx.QLinearMatMul and onnx.QLinearConv do it with sums of one product, com.microsoft.QLinearMul with every element. The
+inputs after the first are a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale and y_zero_point; all are scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache, lru_cache, partial
+from itertools import cycle
+
+import numpy as np
+
+from tiebreak.conformance.semantics.integer_scaling import IntegerScaling, ScalingTable, documented
+from tiebreak.conformance.semantics.integer_scaling_facets import (
+    AFTER,
+    AT_31,
+    BEFORE,
+    HIGH,
+    NO_SECOND,
+    OWN_SIGNS,
+    SATURATE,
+    SECOND,
+    Factor,
+    FactorOf,
+    OutputPoint,
+    ProductPosition,
+    ScalingCombination,
+    ends_of,
+    multiplier_of_bits,
+    output_points_of,
+    readings_of,
+)
+from tiebreak.conformance.semantics.integer_scaling_probes import FEW, numbers_for
+from tiebreak.conformance.semantics.integer_scaling_rules import adds_soundly, rounds_soundly
+from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, valid_candidates
+from tiebreak.conformance.semantics.places import fused_multiply_add
+from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
+from tiebreak.conformance.semantics.round_modes import MODES
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
+
+Others = tuple[Array, ...]
+A_SCALE, A_POINT, B, B_SCALE, B_POINT, Y_SCALE, Y_POINT = range(7)  # places of the inputs after the first
+
+
+# What the first difference is multiplied by
+
+
+def second_difference(others: Others) -> int:
+    return int(others[B]) - int(others[B_POINT])
+
+
+def ratio_of(others: Others) -> Fraction:
+    """The real product of both scales over the output's."""
+    a, b, y = (Fraction(float(others[place])) for place in (A_SCALE, B_SCALE, Y_SCALE))
+    return a * b / y
+
+
+def real_ratio(others: Others) -> Factor:
+    return Factor(*(ratio_of(others) * second_difference(others)).as_integer_ratio())
+
+
+def whole_ratio(others: Others) -> Factor:
+    """The ratio as a multiplier of 31 bits and a shift, of both products in float64."""
+    a, b, y = (float(others[place]) for place in (A_SCALE, B_SCALE, Y_SCALE))
+    found = multiplier_of_bits(HIGH, a * b / y)
+    return found._replace(over=found.over * second_difference(others))
+
+
+REAL = FactorOf("real", "the real ratio of the scales", real_ratio, "real-ratio", has_shift=False)
+OF_31_BITS = FactorOf(
+    "31-bits",
+    "the ratio as a whole number of 31 bits and a shift",
+    whole_ratio,
+    "multiplier-of-bits:31",
+    is_real=False,
+)
+
+
+# What floating-point numbers are made; `values` are the first differences
+
+
+def in_type(others: Others, precision: Precision) -> tuple[Array, Array, Array]:
+    """The three scales in the type of the steps."""
+    a, b, y = (others[place].astype(precision.dtype) for place in (A_SCALE, B_SCALE, Y_SCALE))
+    return a, b, y
+
+
+def products(values: Array, others: Others, precision: Precision) -> Array:
+    return np.asarray((values * second_difference(others)).astype(precision.dtype))
+
+
+def as_written(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    a, b, y = in_type(others, precision)
+    return np.asarray(products(values, others, precision) * (a * b) / y)
+
+
+def by_one_multiplier(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    a, b, y = in_type(others, precision)
+    return np.asarray(products(values, others, precision) * (a * b / y))
+
+
+def by_widened_multiplier(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    """A float32 multiplier, in a product of a wider type."""
+    a, b, y = in_type(others, FLOAT32)
+    return np.asarray(products(values, others, precision) * (a * b / y).astype(precision.dtype))
+
+
+def by_rounded_multiplier(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    a, b, y = in_type(others, FLOAT64)
+    return np.asarray(products(values, others, precision) * (a * b / y).astype(precision.dtype))
+
+
+def by_reciprocal(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    a, b, y = in_type(others, precision)
+    return np.asarray(products(values, others, precision) * (a * b) * (precision.dtype.type(1) / y))
+
+
+def numbers(values: Array, others: Others, precision: Precision) -> Array:
+    """The product of the two dequantized numbers."""
+    a, b, _ = in_type(others, precision)
+    second = precision.dtype.type(second_difference(others))
+    return np.asarray((values.astype(precision.dtype) * a) * (second * b))
+
+
+def dequantized(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    return np.asarray(numbers(values, others, precision) / in_type(others, precision)[2])
+
+
+def dequantized_reciprocal(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    reciprocal = precision.dtype.type(1) / in_type(others, precision)[2]
+    return np.asarray(numbers(values, others, precision) * reciprocal)
+
+
+def fused_with_zero_point(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    """By the reciprocal, and with the zero point rounded once; it is taken off again without a rounding."""
+    reciprocal = precision.dtype.type(1) / in_type(others, precision)[2]
+    point = float(others[Y_POINT])
+    total = fused_multiply_add(numbers(values, others, precision), reciprocal, point, precision.dtype)
+    return np.asarray(total.astype(np.float64) - point)
+
+
+def in_range(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
+    """As a FakeQuantize: how far the number is from what the lowest output stands for, of the way to the highest.
+
+    Numbers beyond are clamped. What is returned lacks the zero point, which is added again without a rounding.
+    """
+    y, point = in_type(others, precision)[2], others[Y_POINT]
+    ends = np.iinfo(point.dtype)
+    low, high = (y * precision.dtype.type(end - int(point)) for end in (ends.min, ends.max))
+    steps = precision.dtype.type(ends.max - ends.min)
+    part = (np.clip(numbers(values, others, precision), low, high) - low) / (high - low) * steps
+    return np.asarray(part.astype(np.float64) + ends.min - float(point))
+
+
+AS_WRITTEN = ProductPosition(
+    "as-written",
+    "the product times both scales' product, over the output's scale: each step a float32",
+    "scaled-in:float32",
+    precision=FLOAT32,
+    number=as_written,
+)
+MULTIPLIER = ProductPosition(
+    "multiplier",
+    "the product times one float32 multiplier, made of the scales in float32",
+    "one-multiplier:in float32",
+    precision=FLOAT32,
+    number=by_one_multiplier,
+)
+IN_RANGE = ProductPosition(
+    "dequantized-range",
+    "both numbers in float32, their product as a part of the output's range",
+    "product-of-numbers:as a part of the output's range",
+    precision=FLOAT32,
+    number=in_range,
+)
+FUSED = ProductPosition(
+    "dequantized-fused",
+    "both numbers in float32, their product times the reciprocal plus the zero point rounded once",
+    "product-of-numbers:by the reciprocal, fused with the zero point",
+    precision=FLOAT32,
+    number=fused_with_zero_point,
+)
+EXACTLY = ProductPosition(
+    "exact", "the real quotient, or one of steps in float64: no input is known that tells them apart", "scaled-exactly"
+)
+POSITIONS = (
+    AS_WRITTEN,
+    MULTIPLIER,
+    EXACTLY,
+    ProductPosition("at-31", AT_31.sentence, "scaled-by-two-shifts", high=True),
+    ProductPosition(
+        "multiplier-from-float64",
+        "the product times one float32 multiplier, made of the scales in float64",
+        "one-multiplier:of float64, in float32",
+        precision=FLOAT32,
+        number=by_rounded_multiplier,
+    ),
+    ProductPosition(
+        "multiplier-widened",
+        "the product times one float32 multiplier, in float64",
+        "one-multiplier:of float32, in float64",
+        precision=FLOAT64,
+        number=by_widened_multiplier,
+    ),
+    ProductPosition(
+        "multiplier-in-float64",
+        "the product times one float64 multiplier",
+        "one-multiplier:in float64",
+        precision=FLOAT64,
+        number=by_one_multiplier,
+    ),
+    ProductPosition(
+        "reciprocal",
+        "the product times both scales' product, times the reciprocal of the output's scale: each a float32",
+        "reciprocal-of-output-scale",
+        precision=FLOAT32,
+        number=by_reciprocal,
+    ),
+    ProductPosition(
+        "dequantized",
+        "both numbers in float32, their product over the output's scale",
+        "product-of-numbers",
+        precision=FLOAT32,
+        number=dequantized,
+    ),
+    ProductPosition(
+        "dequantized-reciprocal",
+        "both numbers in float32, their product times the reciprocal of the output's scale",
+        "product-of-numbers:by the reciprocal",
+        precision=FLOAT32,
+        number=dequantized_reciprocal,
+    ),
+    IN_RANGE,
+    FUSED,
+)
+
+
+@cache  # values are told apart by identity: candidates and what is documented must have the same ones
+def product_facets(source: IntegerType, target: IntegerType) -> tuple[Facet, ...]:
+    return (
+        Facet("reading", readings_of(source, has_point=True)),
+        Facet("factor", (REAL, OF_31_BITS)),
+        Facet("position", POSITIONS),
+        Facet("round_mode", tuple(MODES.values())),
+        Facet("second_rounding", (NO_SECOND, *SECOND)),
+        Facet("zero_point", output_points_of(has_point=True)),
+        Facet("saturation", ends_of(target, has_point=True)),
+    )
+
+
+def is_valid(target: IntegerType, semantics: Semantics) -> bool:
+    """Whether a combination makes sense. What is read with another sign is rounded to even, from few positions."""
+    one = ScalingCombination._make(semantics)
+    if one.position is IN_RANGE:
+        return is_of_a_range(one)
+    usual = one.round_mode.id == EVEN and one.position in (AS_WRITTEN, EXACTLY, MULTIPLIER)
+    return rounds_soundly(one) and adds(target, one) and (one.reading is OWN_SIGNS or usual)
+
+
+def is_of_a_range(one: ScalingCombination) -> bool:
+    """A part of a range has the zero point in it, and nothing beyond."""
+    return rounds_soundly(one) and one.reading is OWN_SIGNS and one.zero_point is BEFORE and one.saturation is SATURATE
+
+
+def adds(target: IntegerType, one: ScalingCombination) -> bool:
+    """A sum that wraps around may be cut off after the zero point, also where it is unsigned."""
+    if one.position is FUSED and one.zero_point is not BEFORE:
+        return False
+    cut = one.round_mode.id == "ROUND_TOWARD_ZERO" and one.saturation.keeps_low_bits and not one.position.high
+    return adds_soundly(target, one) or (one.zero_point is BEFORE and cut)
+
+
+@lru_cache(maxsize=64)
+def product_candidates(source: IntegerType, target: IntegerType) -> Candidates:
+    return valid_candidates(product_facets(source, target), partial(is_valid, target))
+
+
+def zero_point_after(node: Node) -> IntegerScaling:
+    """The arithmetics of a node whose document rounds the quotient and then adds the zero point."""
+    return scaled_products(node, AFTER)
+
+
+def zero_point_before(node: Node) -> IntegerScaling:
+    """Those of a node whose document rounds the sum of quotient and zero point."""
+    return scaled_products(node, BEFORE)
+
+
+def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
+    source, target = INTEGER_TYPES[node.input_type], INTEGER_TYPES[node.output_type]
+    facets = product_facets(source, target)
+    table = ScalingTable(
+        facets,
+        documented(facets, round_mode=MODES[EVEN], factor=REAL, position=AS_WRITTEN, zero_point=zero_point),
+        partial(product_candidates, source, target),
+        lambda others: (others[A_POINT].astype(np.int64), others[Y_POINT].astype(np.int64)),
+        lambda probe: np.zeros(probe.x.shape, bool),
+        partial(first_probes, node),
+        partial(further_probe, node),
+    )
+    return IntegerScaling(node, table)
+
+
+# Inputs
+
+SCALES = (  # of a, b and the output
+    *((1.0, 1.0, 2.0), (1.0, 1.0, 4.0), (1.0, 3.0, 4.0), (0.5, 0.5, 0.75), (1.0, 1.0, 1.0), (1.0, 1.0, 6.0)),
+    *((0.02, 0.03, 0.04), (0.02, 0.05, 0.02), (0.1, 0.1, 0.04), (0.1, 0.07, 0.02), (0.01, 0.03, 0.025)),
+    *((0.1, 0.3, 0.02), (0.05, 0.01, 0.1), (0.7, 0.11, 0.02), (0.003, 0.5, 0.01), (0.9, 0.7, 0.3), (0.3, 0.3, 0.9)),
+    *((0.0038, 0.0021, 0.013), (12.3, 0.457, 21.0), (3.0, 5.0, 7.0), (1e-3, 7.0, 0.2), (5.0, 1.0, 16.0)),
+)
+TIES = (  # and the second difference: quotients are ties, which a float64 multiplier misses
+    *(((1.0, 7.0, 50.0), 5), ((1.0, 7.0, 50.0), 25), ((1.0, 9.0, 70.0), 5), ((1.0, 11.0, 10.0), 1)),
+    *(((1.0, 11.0, 10.0), 5), ((1.0, 13.0, 90.0), 5), ((1.0, 7.0, 110.0), 5), ((1.0, 1.0, 198.0), 99)),
+)
+DIFFERENCES = (1, 2, 3, 5, 10, 25, 50, 99)  # of b and its zero point
+
+
+def first_probes(node: Node) -> Iterator[Probe]:
+    random = np.random.default_rng(7)
+    points, steps = cycle(points_of(node)), cycle(DIFFERENCES)
+    for scales in SCALES:
+        for _ in range(4):
+            yield asked(node, scales, next(steps), next(points), random)
+    for scales, step in TIES:
+        yield asked(node, scales, step, (0, 0), random)
+
+
+def points_of(node: Node) -> list[tuple[int, int]]:
+    """Zero points of a and the output: 0, the ends, and a number near the middle."""
+    first, last = (INTEGER_TYPES[name] for name in (node.input_type, node.output_type))
+    return [
+        (one, other)
+        for other in (0, last.lowest, last.highest, last.lowest + 77)
+        for one in (0, first.lowest, first.highest, first.lowest + 77)
+    ]
+
+
+def further_probe(node: Node, random: np.random.Generator) -> Probe:
+    """Scales of a like size, or decimals of few digits."""
+    scales = np.exp(random.normal(size=3))
+    if random.random() < 0.5:
+        scales = random.integers(1, 100, 3) / 100
+    points = points_of(node)
+    own = points[int(random.integers(len(points)))]
+    return asked(node, (*map(float, scales),), int(random.integers(1, 100)), own, random)  # type: ignore[arg-type]
+
+
+def asked(
+    node: Node, scales: tuple[float, float, float], step: int, points: tuple[int, int], random: np.random.Generator
+) -> Probe:
+    """Every a, or many; b lies `step` above its zero point."""
+    b_point = INTEGER_TYPES[node.inputs[3].dtype.name].lowest + 27
+    values = (scales[0], points[0], b_point + step, scales[1], b_point, scales[2], points[1], 0)
+    kinds = [tensor.dtype for tensor in node.inputs[1:]]  # one more is a bias
+    others = tuple(np.array(value).astype(kind) for value, kind in zip(values, kinds, strict=False))
+    return Probe(numbers_for(node, real_ratio(others), points[0], random)[:FEW], others)
+
+
+# The call of a probe
+
+
+def as_elements(probe: Probe) -> Others:
+    return (probe.x, *probe.others)
+
+
+def as_rows(probe: Probe) -> Others:
+    """A matrix of one column times one of one element."""
+    return (probe.x.reshape(-1, 1), *with_second(probe, (1, 1)))
+
+
+def as_pixels(probe: Probe) -> Others:
+    """An image of one channel under one weight; the last input is the bias."""
+    *others, bias = with_second(probe, (1, 1, 1, 1))
+    return (probe.x.reshape(1, 1, -1, 1), *others, bias.reshape(1))
+
+
+def with_second(probe: Probe, shape: tuple[int, ...]) -> Others:
+    return tuple(other.reshape(shape) if place == B else other for place, other in enumerate(probe.others))
