@@ -23,6 +23,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     "tensorflow.QuantizeV2": (("", "uint8", {}),),
     "tosa.RESCALE": (("int32", "int8", {}),),
     "tflite.Requantize": (("int8", "int8", {"rounding": "double"}),),
+    "onnx.QLinearMatMul": (("float32", "int8", {}),),
     "onnx.Cast": (
         ("float32", "float8_e4m3fn", {}),
         ("float32", "float8_e5m2", {"saturate": False}),
@@ -30,6 +31,10 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
         ("float64", "int4", {}),
         ("int8", "float8_e4m3fn", {}),
     ),
+}
+ALSO = {  # operators with the same tables
+    "onnx.QuantizeLinear": " and `ngraph.Quantize`",
+    "onnx.QLinearMatMul": ", `onnx.QLinearConv` and `com.microsoft.QLinearMul`",
 }
 # Casts whose tables of facets have together every value, by the sort of type that they lead to.
 CASTS = {
@@ -66,7 +71,7 @@ def stages_of(operator: str) -> Iterator[Stage]:
 def tables() -> str:
     parts = []
     for operator, asked in PAGES.items():
-        also = " and `ngraph.Quantize`" if operator == "onnx.QuantizeLinear" else ""
+        also = ALSO.get(operator, "")
         if operator != "onnx.Cast":
             parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
     for operator in STAGES:

@@ -23,6 +23,13 @@ from tiebreak.golden.samples import (
 )
 from tiebreak.golden.vector_inputs.by_witness import WITNESSES
 
+BYTES = ("uint8", "int8")
+PRODUCTS = {
+    "onnx.QLinearMatMul": tuple(("float32", kind) for kind in BYTES),
+    "onnx.QLinearConv": tuple((first, last) for first in BYTES for last in BYTES),
+    "com.microsoft.QLinearMul": tuple(("float32", kind) for kind in BYTES),
+}
+
 
 def nodes() -> Iterator[Node]:
     """Of each operator that has both a table of semantics and vectors of its own."""
@@ -46,6 +53,9 @@ def nodes() -> Iterator[Node]:
         for source, target in module.SEPARATED:
             for asked in module.separated(source, target):
                 yield audited_node(module.ID, asked, source, target, 0)
+    for operator, pairs in PRODUCTS.items():
+        for source, target in pairs:
+            yield audited_node(operator, {}, source, target, 0)
 
 
 def rows(node: Node) -> list[list[Any]]:

@@ -35,6 +35,7 @@ def code_of(array: Array) -> int:
     [
         ("onnx.QuantizeLinear", "int8"),
         ("openvino.FakeQuantize", ""),
+        ("onnx.QLinearMatMul", "int8"),
         ("onnx.Cast", "float8_e4m3fn"),
         ("onnx.Cast", "int4"),
         ("onnx.Cast", "float8_e8m0fnu"),
@@ -104,6 +105,8 @@ def test_the_stored_witnesses_are_the_matrixs() -> None:
         ("openvino.FakeQuantize", "float32-float32", "float32-256"),
         ("tensorflow.QuantizeV2", "float32-uint8", "uint8-MIN_FIRST-HALF_AWAY_FROM_ZERO"),
         ("onnx.Cast", "float32-float8_e5m2", "float32-float8_e5m2-saturate-false"),
+        ("onnx.QLinearMatMul", "float32-int8", "uint8-int8"),
+        ("onnx.QLinearConv", "uint8-int8", "uint8-int8"),
         ("onnx.Cast", "float64-uint4", "float64-uint4"),
     ],
 )
@@ -112,6 +115,6 @@ def test_the_witnesses_are_golden_vectors(operator: str, types: str, kind: str) 
     for case in read_cases(VECTORS / f"{operator}-{types}.json"):
         if "separating" in case.id:
             x, *others = case.inputs
-            stored |= {(*map(code_of, others), int(code)) for code in codes_of(x)}
+            stored |= {(*map(code_of, others), int(code)) for code in codes_of(x).reshape(-1)}
     wanted = {(*others, code) for *others, x in witnesses()[operator][kind] for code in x}
     assert len(wanted) > 10 and wanted <= stored

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiebreak.golden.samples import microsoft_qlinear
-from tiebreak.golden.samples.microsoft_qlinear import Design
-from tiebreak.golden.samples.model import Sample
+from tiebreak.golden.samples.microsoft_qlinear import ALWAYS, Design
+from tiebreak.golden.samples.model import Sample, Tensor
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
+ID = "com.microsoft.QLinearMul"
 DESIGN = Design(
     first="differences",
     halves=(0.25, 0.5, 0.25),
@@ -28,4 +30,15 @@ DESIGN = Design(
 
 
 def samples(real: str, kind: str) -> Iterator[Sample]:
-    return microsoft_qlinear.samples(DESIGN, kind)
+    yield from microsoft_qlinear.samples(DESIGN, kind)
+    yield from separating(kind)
+
+
+def separating(kind: str) -> Iterator[Sample]:
+    """Integers times one number, on which two of the plainest arithmetics differ."""
+    for number, codes, a in witnesses_of(ID, f"{kind}-{kind}"):
+        kinds = ("float32", kind, kind, "float32", kind, "float32", kind)
+        others = (Tensor(one, (), [code]) for one, code in zip(kinds, codes, strict=True))
+        given = (Tensor(kind, (len(a),), a), *others)
+        roles = (DESIGN.first, *ALWAYS, "saturate")
+        yield Sample(f"separating-{number}", {"quantized": kind}, given, ("Separating",), roles)

@@ -12,7 +12,9 @@ from typing import Any
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode
 from tiebreak.golden.samples.model import Sample, Tensor, integers, reals, scalar
 from tiebreak.golden.samples.onnx_convolution import BYTES, LAYOUTS, Window, every_code, mixed
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
+ID = "onnx.QLinearConv"
 F32 = FLOAT_TYPES["float32"]
 Scales = tuple[Fraction, Sequence[Fraction], Fraction]  # of x, of w (one, or one for each channel), of y
 ALWAYS = ("difference", "sum", "scale", "zero-point", "even", "types", "shape", "scalars", "version")
@@ -54,6 +56,7 @@ def samples(x: str, y: str) -> Iterator[Sample]:
         yield from biased(types)
         yield from strange_scales(types)
     yield every_pair(ConvTypes(x, x, y))
+    yield from separating(x, y)
 
 
 def sample(
@@ -289,3 +292,15 @@ def strange(
     scales[place] = (value,) if place == 1 else value
     flag = "ZeroScale" if not value else "NaN" if math.isnan(value) else "Infinity"
     return line(theme, types, *codes, (scales[0], scales[1], scales[2]), (flag,), (role,), points=points)
+
+
+def separating(x: str, y: str) -> Iterator[Sample]:
+    """Images of one row and one channel under one weight, on which two of the plainest arithmetics differ."""
+    for number, codes, values in witnesses_of(ID, f"{x}-{y}"):
+        kinds = ("float32", x, x, "float32", x, "float32", y, "int32")
+        others = [Tensor(kind, (), [code]) for kind, code in zip(kinds, codes, strict=True)]
+        others[2] = Tensor(x, (1, 1, 1, 1), others[2].codes)
+        others[7] = Tensor("int32", (1,), others[7].codes)
+        given = (Tensor(x, (1, 1, len(values), 1), values), *others)
+        node = {"real": x, "quantized": y, "scale": x, "zero_point": True}
+        yield Sample(f"{x}-weights/separating-{number}", node, given, ("Separating",), (*ALWAYS, "bias", "saturate"))

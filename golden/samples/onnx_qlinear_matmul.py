@@ -10,8 +10,10 @@ from operator import mul
 
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Sample, Tensor, integers, reals
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 FILES = tuple((real, quantized) for real in ("float32", "float16", "bfloat16") for quantized in ("uint8", "int8"))
+ID = "onnx.QLinearMatMul"
 OPERANDS = (("uint8", "int8"), ("uint8", "uint8"), ("int8", "int8"), ("int8", "uint8"))
 Scale = Fraction | float
 Scales = tuple[Scale, Scale, Scale]
@@ -56,6 +58,8 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
             yield from theme(real, quantized, operands)
     yield from placed(real, quantized)
     yield from special(real, quantized)
+    if real == "float32":
+        yield from separating(quantized)
     if (real, quantized) == ("float32", "uint8"):
         yield from long_sums(real, quantized)
 
@@ -301,3 +305,15 @@ def long_sums(real: str, quantized: str) -> Iterator[Sample]:
     a, b = Matrix(left, (1, 260), [Fraction(3)], [0]), Matrix(right, (260, 1), [Fraction(1)], [0])
     flags = ("LongSum", "NearTie", "PrecisionSensitive")
     yield made("long-25-bits", (real, quantized), ("uint8", "uint8"), a, b, (Fraction(3 << 25), 3), flags)
+
+
+def separating(quantized: str) -> Iterator[Sample]:
+    """Columns of inputs times one number, on which two of the plainest arithmetics differ."""
+    first, second = OPERANDS[0]
+    node = {"real": "float32", "quantized": quantized, "operands": [first, second]}
+    for number, codes, x in witnesses_of(ID, f"{first}-{quantized}"):
+        kinds = ("float32", first, second, "float32", second, "float32", quantized)
+        others = [Tensor(kind, (), [code]) for kind, code in zip(kinds, codes, strict=True)]
+        others[2] = Tensor(second, (1, 1), others[2].codes)
+        given = (Tensor(first, (len(x), 1), x), *others)
+        yield Sample(f"separating-{number}", node, given, ("Separating",), (*ALWAYS, "one", "even", "saturate"))
