@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
+from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
 from tiebreak.conformance.audit.sentences import cause_of_facets
 from tiebreak.conformance.causes import places
 from tiebreak.conformance.causes.placed import with_place
@@ -52,7 +52,7 @@ def test_every_known_mistake_has_a_sentence(cause: Cause) -> None:
 
 @pytest.mark.parametrize("operator", list(AUDITED))
 def test_every_value_of_every_facet_has_a_sentence(operator: str) -> None:
-    arithmetic = arithmetic_of(make_node(operator, attributes=NODES.get(operator, {})))
+    arithmetic = arithmetic_of(audited_node(operator, NODES.get(operator, {}), "", "", 0))
     for facet, plain in zip(arithmetic.candidates.facets, arithmetic.documented, strict=True):
         for value in facet.values:
             if value is not plain:

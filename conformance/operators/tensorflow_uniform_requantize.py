@@ -8,7 +8,14 @@ from typing import Any
 
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, scale_beside, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, ScaleClass, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import (
@@ -19,6 +26,12 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     scale_codes,
 )
 from tiebreak.conformance.operators.tensorflow_uniform_requantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.semantics.uniform_requantize import (
+    DEFAULTS,
+    role_of_uniform,
+    silence_of_ties,
+    uniform_requantize,
+)
 from tiebreak.golden.elements import INTEGER_TYPES, decode
 from tiebreak.golden.operators.tensorflow_uniform_requantize import ID, INPUT_AXIS, OUTPUT_AXIS, TYPES
 from tiebreak.golden.samples.model import Tensor, bits
@@ -127,5 +140,12 @@ TESTED = OperatorUnderTest(
     axis=Axis(INPUT_AXIS, also=OUTPUT_AXIS),
     forbidden_calls=FORBIDDEN,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("the tables of facets divide real inputs; here integers are multiplied"),
+    semantics=AuditedSemantics(
+        uniform_requantize,
+        never_elementwise,
+        defaults=DEFAULTS,
+        role_of=role_of_uniform,
+        silence=silence_of_ties,
+        of_integers=True,
+    ),
 )

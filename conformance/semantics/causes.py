@@ -752,6 +752,7 @@ SENTENCES = {
     "scaled-exactly": "multiplies and divides by the scales without rounding",
     "scaled-by-two-shifts": "multiplies by the ratio of the scales, loses 31 bits, rounds, and shifts the rest",
     "one-multiplier": "multiplies by one number made of the three scales, {}",
+    "zero-points-merged": "adds one number made of both zero points in float64, and rounds product and sum once",
     "product-of-numbers": "multiplies two dequantized float32 numbers",
     # torch
     "zero-point-after": "adds the zero point after rounding {}",

@@ -122,10 +122,7 @@ def times_reciprocal(values: Array, factor: Factor, others: tuple[Array, ...], p
     return np.asarray((number * (kind.type(1) / others[2].astype(kind))).astype(kind))
 
 
-POSITIONS = (
-    ONCE,
-    AT_31,
-    IN_FLOAT32,
+THROUGH_NUMBERS = (
     ProductPosition(
         "dequantized",
         "the difference times the input's scale, a float32, is divided by the output's",
@@ -141,6 +138,7 @@ POSITIONS = (
         number=times_reciprocal,
     ),
 )
+POSITIONS = (ONCE, AT_31, IN_FLOAT32, *THROUGH_NUMBERS)
 
 
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones

@@ -11,7 +11,9 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Sample, Tensor, bits
 from tiebreak.golden.samples.tensorflow_uniform import SHAPES, ends_of, flag_of_shape, of, parameters, range_of
 from tiebreak.golden.samples.tflite_requantize import AT_ENDS, FAR, RATIOS, Ratio, flags_of, integers_of, wide
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
+ID = "tensorflow.UniformRequantize"
 ALWAYS = (
     "difference", "ratio", "product", "zero-point", "nearest", "range", "ties", "types", "scales-type", "shape", "axes",
 )  # fmt: skip
@@ -33,6 +35,7 @@ def samples(source: str, target: str) -> Iterator[Sample]:
     yield from scales(source, target)
     for shape, axis in SHAPES:
         yield from of_shape(source, target, shape, axis)
+    yield from separating(source, target)
 
 
 def zero_points(source: str, target: str) -> tuple[tuple[int, int], ...]:
@@ -145,3 +148,12 @@ def spread(shape: tuple[int, ...], axis: int, period: int, point: int) -> tuple[
     count = 1 if axis < 0 else shape[axis]
     scales = [1 + Fraction(j % period, 8) for j in range(count)]
     return parameters(scales, [point + j % period for j in range(count)], axis)
+
+
+def separating(source: str, target: str) -> Iterator[Sample]:
+    """Integers on which two of the plainest arithmetics differ."""
+    ranges = range_of(*ends_of(source), "input_") | range_of(*ends_of(target), "output_")
+    for number, codes, x in witnesses_of(ID, witness_kind(source, target, ranges)):
+        kinds = ("float32", "int32", "float32", "int32")
+        own = [Tensor(kind, (), [code]) for kind, code in zip(kinds, codes, strict=True)]
+        yield sample(f"separating-{number}", (source, target), bits(source, x), own, ("Separating",))
