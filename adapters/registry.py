@@ -62,6 +62,7 @@ EXTRAS = {
     "onnxruntime-tensorrt": "onnxruntime",
     "jax-cuda": "jax",
     "ggml-cpu": "ggml",
+    "paddle-program": "paddle",
 }
 
 # Backends for a device that many machines lack.
@@ -75,6 +76,7 @@ ON_REQUEST = (
     *FOR_DEVICES,
     *(
         "ggml-cpu",
+        "paddle-program",
         "tensorflow-graph",
         "tensorflow-xla",
         "torch-compiled",
@@ -86,7 +88,7 @@ ON_REQUEST = (
 # Libraries that need not go with the others: each gets an environment of its own, or is installed beside Tiebreak.
 APART = (
     *("emx-onnx-cgen", "executorch", "ggml", "gguf", "iree", "jax", "mlx", "mnn", "ncnn", "onnxruntime-openvino"),
-    *("tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
+    *("paddle", "tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
 ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so

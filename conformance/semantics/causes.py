@@ -753,6 +753,15 @@ SENTENCES = {
     "level-in": "the level minus the zero point rounded to {} before it is multiplied",
     "zero-point-stays": "does not subtract the zero point again",
     "nan-as-processor": "NaN becomes the lowest value of int32, and per tensor the highest of 8 bits",
+    # PaddlePaddle
+    "own-reciprocal-times-range": "multiplies X by (range * fl(1 / Scale))",
+    "own-reciprocal-before-range": "multiplies X by fl(1 / Scale), then by range",
+    "step-by-reciprocal-of-range": "divides by Scale * fl(1 / range)",
+    "divides-before-range": "divides by the scale, then multiplies by range",
+    "range-is-qmax": "takes qmax for range, whatever bit_length says",
+    "range-counts": "range is {}",
+    "small-scale-raised": "adds 1e-6 to a scale of at most 1e-30",
+    "clips-to-scale": "clips X to -Scale … Scale first",
     # What no arithmetic says
     "path-dependent": "path-dependent: {}",
     "unexplained": "unexplained",
