@@ -42,8 +42,9 @@ with paddle.pir_utils.OldIrGuard():
     program = paddle.static.Program()
     with paddle.static.program_guard(program):
         inputs = {{name: [paddle.static.data(name, array.shape, "float32")] for name, array in given.items()}}
-        y = program.global_block().create_var(name="Y", dtype="float32", shape=X.shape)
-        program.global_block().append_op(type="quantize_linear", inputs=inputs, outputs={{"Y": [y]}}, attrs={attributes})
+        block = program.global_block()
+        y = block.create_var(name="Y", dtype="float32", shape=X.shape)
+        block.append_op(type="quantize_linear", inputs=inputs, outputs={{"Y": [y]}}, attrs={attributes})
     outputs = tuple(paddle.static.Executor(paddle.CPUPlace()).run(program, feed=given, fetch_list=[y]))
 library = f"paddle {{paddle.__version__}}"
 """
@@ -145,7 +146,9 @@ def layer_arguments(node: Node) -> dict[str, int]:
         raise Unsupported(f"LinearQuanter has no {', '.join(sorted(unknown))}")
     half = 1 << (node.value("bit_length") - 1)
     if (node.value("qmin"), node.value("qmax")) != (-half, half - 1):
-        raise Unsupported(f"LinearQuanter sets qmin to {-half} and qmax to {half - 1} by bit_length, and takes no other")
+        raise Unsupported(
+            f"LinearQuanter sets qmin to {-half} and qmax to {half - 1} by bit_length, and takes no other"
+        )
     given = {"bit_length": node.attributes["bit_length"]} if "bit_length" in node.attributes else {}
     return {"quant_axis": node.value("quant_axis"), **given}
 

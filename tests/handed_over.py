@@ -11,6 +11,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -625,6 +626,43 @@ def ggml_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
     patch.setattr(backend, "base", SimpleNamespace(ggml_quantize_chunk=chunk))
     patch.setattr(backend, "from_float", from_float)
     patch.setattr(backend, "to_float", from_float)
+
+
+def paddle_layer(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where LinearQuanter is made, and where it is called."""
+
+    def layer(scale: Any, **arguments: Any) -> Callable[[Any], NoReturn]:
+        heard.append({"Scale": tensor(scale), "ZeroPoint": tensor(arguments.pop("zero_point")), **arguments})
+
+        def call(x: Any) -> NoReturn:
+            heard.append({"X": tensor(x)})
+            raise Stopped
+
+        return call
+
+    patch.setattr(backend, "layer", layer)
+    patch.setattr(backend, "library", SimpleNamespace(to_tensor=lambda x: x))
+
+
+def paddle_program(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where an operator is appended to a program, and where the program is executed."""
+
+    def append_op(*, type: str, inputs: Any, outputs: Any, attrs: Facts) -> None:
+        heard.append({"operator": type, "inputs": inputs, "outputs": outputs, "attributes": attrs})
+
+    def run(program: Any, *, feed: Mapping[str, Any], fetch_list: list[Any]) -> NoReturn:
+        heard.append({"feed": {name: tensor(array) for name, array in feed.items()}, "fetched": fetch_list})
+        raise Stopped
+
+    block = SimpleNamespace(create_var=lambda *, name, dtype, shape: (name, dtype, shape), append_op=append_op)
+    static = SimpleNamespace(
+        Program=lambda: SimpleNamespace(global_block=lambda: block),
+        program_guard=nullcontext,
+        data=lambda name, shape, kind: (name, kind, shape),
+        Executor=lambda place: SimpleNamespace(run=run),
+    )
+    patch.setattr(backend, "library", SimpleNamespace(static=static, CPUPlace=lambda: None))
+    patch.setattr(backend, "static_mode", nullcontext)
 
 
 def tosa_graph(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

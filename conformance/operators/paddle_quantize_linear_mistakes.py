@@ -22,7 +22,7 @@ from tiebreak.golden.problem import Array, along
 from tiebreak.golden.rounding import EVEN
 
 FLOAT = np.float32
-EPSILON, LEAST = FLOAT(1e-6), FLOAT(1e-30)  # of the kernel's `inverse`
+EPSILON, LEAST, LEAST_NORMAL = FLOAT(1e-6), FLOAT(1e-30), np.finfo(np.float32).tiny  # of the kernel's `inverse`
 Quotient = Callable[[Array, Array, np.float32], Array]
 
 
@@ -48,7 +48,7 @@ class PaddleQuantizer:
     x: Callable[[Array], Array] = ws.as_is
     scale: Callable[[Array], Array] = ws.as_is
     place: ws.Place | None = None
-    limit: Callable[[Array, Array], Array] = lambda x, scale: x
+    limit: Callable[[str, Array, Array], Array] = lambda mode, x, scale: x
     steps: Callable[[Node], int] = range_of
     quotient: Quotient = divided
     round: Callable[[str, Array], Array] = rounded
@@ -59,7 +59,7 @@ class PaddleQuantizer:
         low, high = int(node.value("qmin")), int(node.value("qmax"))
         with np.errstate(all="ignore"):
             own = self.spread(node, x, self.scale(scale))
-            quotient = self.quotient(self.limit(self.x(x), own), own, FLOAT(self.steps(node)))
+            quotient = self.quotient(self.limit(node.round_mode, self.x(x), own), own, FLOAT(self.steps(node)))
             whole = np.fmin(np.fmax(self.round(node.round_mode, quotient), self.least(low, high)), high)
             return (np.asarray(self.out(np.asarray(whole, FLOAT)), FLOAT),)
 
@@ -79,12 +79,27 @@ def pipeline(**steps: Any) -> Mistake:
 # The quotient, in other orders
 
 
+def raised(scale: Array) -> Array:
+    """A scale of at most 1e-30 plus 1e-6, as the kernel's `inverse` has it."""
+    return np.where(scale <= LEAST, scale + EPSILON, scale)
+
+
 def inverse(scale: Array) -> Array:
     return np.asarray(FLOAT(1) / scale)
 
 
 def range_times_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
     return np.asarray(steps * inverse(scale) * x)
+
+
+def kernel_inverse(scale: Array) -> Array:
+    """The kernel's own: a small scale is raised, and a subnormal inverse is zero."""
+    found = inverse(raised(scale))
+    return np.where(np.abs(found) < LEAST_NORMAL, FLOAT(0), found)
+
+
+def range_times_kernel_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
+    return np.asarray(steps * kernel_inverse(scale) * x)
 
 
 def product_times_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
@@ -125,6 +140,7 @@ def divided_in(kind: Any, x: Array, scale: Array, steps: np.float32) -> Array:
 
 QUOTIENTS = (
     frequent("own-reciprocal-times-range", "quotient", quotient=range_times_inverse),
+    frequent("own-inverse-times-range", "quotient", quotient=range_times_kernel_inverse),
     frequent("own-reciprocal", "quotient", quotient=product_times_inverse),
     frequent("factor-first", "quotient", quotient=factor_first),
     frequent("step-first", "quotient", quotient=step_first),
@@ -140,13 +156,15 @@ QUOTIENTS = (
 # Range, scale and X
 
 
-def raised(scale: Array) -> Array:
-    """A scale of at most 1e-30 plus 1e-6, as the kernel's `inverse` has it."""
-    return np.where(scale <= LEAST, scale + EPSILON, scale)
-
-
-def limited(x: Array, scale: Array) -> Array:
+def limited(mode: str, x: Array, scale: Array) -> Array:
     return np.fmin(np.fmax(x, -scale), scale)
+
+
+def limited_if_away(mode: str, x: Array, scale: Array) -> Array:
+    """So only with round_type 1, as the kernel does it."""
+    if mode == EVEN:
+        raise ValueError("these are not limited")
+    return limited(mode, x, scale)
 
 
 def qmax(node: Node) -> int:
@@ -170,8 +188,16 @@ OPERANDS = (
     step("range-counts:2^(bit_length - 1)", "range", steps=one_more),
     step("range-counts:2^bit_length - 1", "range", steps=unsigned),
     step("ignores:bit_length", "range", steps=of_eight_bits),
-    frequent("small-scale-raised", "quotient", scale=raised),
-    frequent("clips-to-scale", "product", limit=limited),
+    step("small-scale-raised", "quotient", scale=raised),
+    frequent("clips-to-scale:with round_type 1", "product", limit=limited_if_away),
+    step("clips-to-scale", "product", limit=limited),
+    step(
+        "own-inverse-times-range + range-is-qmax + clips-to-scale:with round_type 1",
+        "range",
+        quotient=range_times_kernel_inverse,
+        steps=qmax,
+        limit=limited_if_away,
+    ),
     step("scale-in:float16", "quotient", scale=ws.in_float16),
     step("scale-in:bfloat16", "quotient", scale=ws.in_bfloat16),
     step("scale-to-power-of-two", "quotient", scale=lambda scale: ws.significant(1, scale)),
