@@ -55,6 +55,11 @@ def in_float16(x: np.float32, scale: np.float32, steps: int) -> Fraction:
     return Fraction(0) if math.isnan(found) else number(found)
 
 
+def stepwise(x: np.float32, scale: np.float32, steps: int) -> Fraction:
+    """In working precision."""
+    return number(x * np.float32(steps) / scale)
+
+
 def range_of(said: Callable[[str], int]) -> int:
     return int(2 ** (said("bit_length") - 1) - 1)
 
@@ -84,7 +89,8 @@ class Quantizer:
         if not (np.isfinite(x) and np.isfinite(scale) and scale > 0):
             return 0.0
         whole = self.round(self.quotient(x, scale, self.steps(said)), said("round_type"))
-        return float(self.clamp(whole, said("qmin"), said("qmax")))
+        found = float(self.clamp(whole, said("qmin"), said("qmax")))
+        return math.copysign(found, x) if found == 0 else found
 
     def spread(self, node: Any, x: Array, scale: Array) -> Array:
         axis = node.value("quant_axis")

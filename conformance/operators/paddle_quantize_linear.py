@@ -25,7 +25,8 @@ ROUND_TYPES = {mode: number for number, mode in MODES.items()}
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     rank = draw(st.integers(0, 4)) if wanted.rank is None else wanted.rank
-    shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
+    size = st.integers(1, 4) if draw(st.integers(0, 5)) else st.integers(0, 4)
+    shape = tuple(draw(st.lists(size, min_size=rank, max_size=rank)))
     attributes = draw_attributes(draw, wanted.round_mode, rank)
     axis, width = attributes["quant_axis"], attributes["bit_length"]
     depth, inner = (1, 1) if axis < 0 else (shape[axis], math.prod(shape[axis + 1 :]))

@@ -37,8 +37,12 @@ def divided(x: Array, scale: Array, steps: np.float32) -> Array:
     return np.asarray(x * steps / scale)
 
 
+def away(quotient: Array) -> Array:
+    return np.copysign(ws.away(quotient), quotient)
+
+
 def rounded(mode: str, quotient: Array) -> Array:
-    return np.asarray(np.rint(quotient) if mode == EVEN else ws.away(quotient))
+    return np.asarray(np.rint(quotient) if mode == EVEN else away(quotient))
 
 
 @dataclass(frozen=True)
@@ -92,14 +96,15 @@ def range_times_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
     return np.asarray(steps * inverse(scale) * x)
 
 
-def kernel_inverse(scale: Array) -> Array:
-    """The kernel's own: a small scale is raised, and a subnormal inverse is zero."""
-    found = inverse(raised(scale))
-    return np.where(np.abs(found) < LEAST_NORMAL, FLOAT(0), found)
-
-
 def range_times_kernel_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
-    return np.asarray(steps * kernel_inverse(scale) * x)
+    """The kernel's own inverse: a small scale is raised."""
+    return range_times_inverse(x, raised(scale), steps)
+
+
+def range_times_flushed_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
+    """So where subnormals are flushed, as in eager mode."""
+    found = inverse(raised(scale))
+    return np.asarray(steps * np.where(np.abs(found) < LEAST_NORMAL, FLOAT(0), found) * x)
 
 
 def product_times_inverse(x: Array, scale: Array, steps: np.float32) -> Array:
@@ -140,6 +145,7 @@ def divided_in(kind: Any, x: Array, scale: Array, steps: np.float32) -> Array:
 
 QUOTIENTS = (
     frequent("own-reciprocal-times-range", "quotient", quotient=range_times_inverse),
+    step("own-inverse-times-range + flushes-inputs-and-reciprocals", "quotient", quotient=range_times_flushed_inverse),
     frequent("own-inverse-times-range", "quotient", quotient=range_times_kernel_inverse),
     frequent("own-reciprocal", "quotient", quotient=product_times_inverse),
     frequent("factor-first", "quotient", quotient=factor_first),
@@ -171,6 +177,10 @@ def qmax(node: Node) -> int:
     return int(node.value("qmax"))
 
 
+def below_qmax(low: int, high: int) -> int:
+    return -high - 1
+
+
 def one_more(node: Node) -> int:
     return range_of(node) + 1
 
@@ -184,7 +194,8 @@ def of_eight_bits(node: Node) -> int:
 
 
 OPERANDS = (
-    frequent("range-is-qmax", "range", steps=qmax),
+    frequent("range-and-ends-are-qmax", "range", steps=qmax, least=below_qmax),
+    step("range-is-qmax", "range", steps=qmax),
     step("range-counts:2^(bit_length - 1)", "range", steps=one_more),
     step("range-counts:2^bit_length - 1", "range", steps=unsigned),
     step("ignores:bit_length", "range", steps=of_eight_bits),
@@ -192,10 +203,11 @@ OPERANDS = (
     frequent("clips-to-scale:with round_type 1", "product", limit=limited_if_away),
     step("clips-to-scale", "product", limit=limited),
     step(
-        "own-inverse-times-range + range-is-qmax + clips-to-scale:with round_type 1",
+        "own-inverse-times-range + range-and-ends-are-qmax + clips-to-scale:with round_type 1",
         "range",
         quotient=range_times_kernel_inverse,
         steps=qmax,
+        least=below_qmax,
         limit=limited_if_away,
     ),
     step("scale-in:float16", "quotient", scale=ws.in_float16),
@@ -219,7 +231,7 @@ def only_even(mode: str, quotient: Array) -> Array:
 def only_away(mode: str, quotient: Array) -> Array:
     if mode != EVEN:
         raise ValueError("that is right")
-    return np.asarray(ws.away(quotient))
+    return away(quotient)
 
 
 def by(whole: Callable[[Array], Array]) -> Callable[[str, Array], Array]:

@@ -755,13 +755,11 @@ SENTENCES = {
     "nan-as-processor": "NaN becomes the lowest value of int32, and per tensor the highest of 8 bits",
     # PaddlePaddle
     "own-reciprocal-times-range": "multiplies X by (range * fl(1 / Scale))",
-    "own-inverse-times-range": (
-        "multiplies X by range * inverse(Scale), where 1e-6 is added to a scale of at most 1e-30 and a subnormal "
-        "inverse is zero"
-    ),
+    "own-inverse-times-range": "multiplies X by range * fl(1 / Scale), with 1e-6 added to a scale of at most 1e-30",
     "own-reciprocal-before-range": "multiplies X by fl(1 / Scale), then by range",
     "step-by-reciprocal-of-range": "divides by Scale * fl(1 / range)",
     "divides-before-range": "divides by the scale, then multiplies by range",
+    "range-and-ends-are-qmax": "takes qmax for range, and -qmax - 1 for qmin",
     "range-is-qmax": "takes qmax for range, whatever bit_length says",
     "range-counts": "range is {}",
     "small-scale-raised": "adds 1e-6 to a scale of at most 1e-30",
