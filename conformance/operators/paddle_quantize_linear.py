@@ -92,13 +92,14 @@ FOUR_BITS = {"bit_length": 4, "qmin": -8, "qmax": 7}
 SCALE_CLASSES = (
     ("subnormal", Fraction(3 * 127, 1 << 149)),
     ("least-normal", Fraction(127, 1 << 126)),
-    ("large", 127 * Fraction(2) ** 119),
+    ("large", Fraction(2) ** 126),
+    ("largest-power", Fraction(2) ** 127),
 )
 PATH_PROBES = (
     probe("even", 127 * STEP, fake_quantize_values(), 2),
     probe("away", 127 * STEP, fake_quantize_values(), round_type=1),
     probe("four-bits", 7 * STEP, fake_quantize_values(), **FOUR_BITS),
-    *(probe(name, scale, multiples(scale / 127)) for name, scale in SCALE_CLASSES),
+    *(probe(f"{name}-even", scale, multiples(scale / 127)) for name, scale in SCALE_CLASSES),
 )
 
 
