@@ -39,6 +39,7 @@ EXTRAS = {
     "onnxruntime-qdq-unfused": "onnxruntime",
     "openvino-as-shipped": "openvino",
     "openvino-limits-as-inputs": "openvino",
+    "openvino-paddle": "openvino",
     "openvino-low-precision": "openvino",
     "openvino-no-low-precision": "openvino",
     "onnxruntime-basic": "onnxruntime",
@@ -72,7 +73,7 @@ FOR_DEVICES = (
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = (
     *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq-no-selectors", "onnxruntime-tool"),
-    *("openvino-low-precision", "openvino-no-low-precision", "litert-reference"),
+    *("openvino-low-precision", "openvino-no-low-precision", "openvino-paddle", "litert-reference"),
     *FOR_DEVICES,
     *(
         "ggml-cpu",

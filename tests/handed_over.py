@@ -665,6 +665,73 @@ def paddle_program(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
     patch.setattr(backend, "static_mode", nullcontext)
 
 
+def fields_of(message: bytes) -> list[tuple[int, Any]]:
+    """The fields of a protobuf message, numbers and bytes, in order."""
+    found, at = [], 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte, at = message[at], at + 1
+            value, shift = value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return value - (value >> 63 << 64)
+
+    while at < len(message):
+        key = varint()
+        size = varint()
+        if key & 7:
+            found.append((key >> 3, message[at : at + size]))
+            at += size
+        else:
+            found.append((key >> 3, size))
+    return found
+
+
+def parts_of(message: bytes, number: int) -> list[Any]:
+    return [value for field, value in fields_of(message) if field == number]
+
+
+def named_parts(message: bytes, number: int) -> dict[str, Any]:
+    """Parts that begin with a name; the last field of each is its value."""
+    pairs = (fields_of(part) for part in parts_of(message, number))
+    return {pair[0][1].decode(): pair[-1][1] for pair in pairs}
+
+
+def paddle_file(model: bytes) -> Facts:
+    """The operators of a PaddlePaddle program, and the dimensions of its float32 tensors."""
+    (block,) = parts_of(model, 1)
+    operators = []
+    for described in parts_of(block, 4):
+        (kind,) = parts_of(described, 3)
+        ends = ({key: name.decode() for key, name in named_parts(described, side).items()} for side in (1, 2))
+        operators.append((kind.decode(), *ends, named_parts(described, 4)))
+    shapes = {}
+    for variable in parts_of(block, 3):
+        for tensors in parts_of(parts_of(variable, 2)[0], 3):
+            (kept,) = parts_of(tensors, 1)
+            assert parts_of(kept, 1) == [5]
+            shapes[parts_of(variable, 1)[0].decode()] = tuple(parts_of(kept, 2))
+    return {"operators": operators, "shapes": shapes}
+
+
+def openvino_paddle(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where OpenVINO reads a program, and where it is executed."""
+
+    def compile_model(model: bytes, device: str, settings: Any) -> Callable[[Mapping[str, Any]], NoReturn]:
+        heard.append({**paddle_file(model), "device": device})
+
+        def call(given: Mapping[str, Any]) -> NoReturn:
+            heard.append({"given": {name: tensor(array) for name, array in given.items()}})
+            raise Stopped
+
+        return call
+
+    patch.setattr(backend, "models", Recent())
+    patch.setattr(backend, "core", SimpleNamespace(read_model=lambda model: model, compile_model=compile_model))
+
+
 def tosa_graph(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
     """Listens where the reference model begins, with a serializer that keeps what a graph is made of."""
     real, facts = backend.serializer, dict[str, Any]()

@@ -513,6 +513,22 @@ def for_paddle_program(case: Case) -> Facts:
     }
 
 
+def for_openvino_paddle(case: Case) -> Facts:
+    """A program of four operators that holds every attribute, the defaults too."""
+    node = case.node
+    given = {kind.name: array for kind, array in zip(node.inputs, case.inputs, strict=True)}
+    feeds = [("feed", {"X": "feed"}, {"Out": name}, {"col": place}) for place, name in enumerate(given)]
+    names = ("quant_axis", "bit_length", "qmin", "qmax", "round_type")
+    said = {name: node.value(name) for name in names}
+    own = ("quantize_linear", {name: name for name in given}, {"Y": "Y"}, said)
+    return {
+        "operators": [*feeds, own, ("fetch", {"X": "Y"}, {"Out": "fetch"}, {"col": 0})],
+        "shapes": {name: array.shape for name, array in given.items()} | {"Y": case.inputs[0].shape},
+        "device": "CPU",
+        "given": {name: tensor(array) for name, array in given.items()},
+    }
+
+
 def for_tosa(case: Case) -> Facts:
     """A graph of one operator, with tensors of the signed types; whether they are unsigned its attributes say."""
     node, (x, *parameters) = case.node, case.inputs
@@ -668,6 +684,7 @@ LIBRARIES = {
     "gguf": Library(handed_over.gguf_function, for_gguf),
     **dict.fromkeys(("ggml", "ggml-cpu"), Library(handed_over.ggml_functions, for_ggml)),
     "mlx": Library(handed_over.mlx_function, for_mlx),
+    "openvino-paddle": Library(handed_over.openvino_paddle, for_openvino_paddle),
     "paddle": Library(handed_over.paddle_layer, for_paddle),
     "paddle-program": Library(handed_over.paddle_program, for_paddle_program),
     "torchao": Library(handed_over.torchao_function, for_torchao),

@@ -160,3 +160,46 @@ def test_its_script_gives_the_same_numbers(name: str, tmp_path: Path) -> None:
 def test_it_tells_what_ran(name: str) -> None:
     facts = loaded(name).attest()
     assert facts["device"] == "cpu" and facts["commit"] and all(isinstance(text, str) for text in facts.values())
+
+
+def through_openvino(x: Any, scale: list[float], zero_point: float = 0.0, **attributes: int) -> list[float]:
+    """What OpenVINO's PaddlePaddle front end makes of it."""
+    pytest.importorskip("openvino")
+    node = node_of(**attributes)
+    arrays = [np.array(values, np.float32) for values in (x, scale, [zero_point] * len(scale))]
+    (found,) = load_backend("openvino-paddle").compile(node)(*arrays)
+    assert found.dtype == np.float32 and found.shape == arrays[0].shape
+    return found.tolist()  # type: ignore[no-any-return]
+
+
+def test_openvino_has_both_ties_and_clips_to_the_type() -> None:
+    x = [0.5, 1.5, 2.5, -2.5, 200, -200]
+    assert through_openvino(x, [127]) == [0, 2, 2, -2, 127, -128]
+    assert through_openvino(x, [127], round_type=1) == [1, 2, 3, -3, 127, -128]
+
+
+def test_openvino_reads_bit_length_and_divides_by_a_step() -> None:
+    """The step is the scale times the rounded reciprocal of range: 3.5 becomes less."""
+    assert through_openvino([0.5, -0.75, 1], [1], bit_length=4) == [3, -5, 7]
+    assert through_openvino([80.3984375], [81.359375]) == [125]
+
+
+def test_openvino_subtracts_a_zero_point_from_x() -> None:
+    assert through_openvino([0.5, 5.0], [127], 3.0) == [-2, 2]
+
+
+def test_openvino_refuses_channels_in_its_own_words() -> None:
+    with pytest.raises(Unsupported, match="quant_axis is NOT in the range of"):
+        through_openvino([[1.0, 2.0], [3.0, 4.0]], [127, 254], quant_axis=0)
+
+
+def test_openvino_s_script_gives_the_same_numbers(tmp_path: Path) -> None:
+    found = through_openvino([0.1, 0.4, -0.9], [1], bit_length=4)
+    x, scale, zero = (np.array(values, np.float32) for values in ([0.1, 0.4, -0.9], [1], [0]))
+    lines = load_backend("openvino-paddle").reproducer(node_of(bit_length=4), (x, scale, zero))
+    head = f"import numpy as np\n\nX = np.array({x.tolist()!r}, np.float32)\nScale = np.array([1], np.float32)\n"
+    text = f"{head}ZeroPoint = np.array([0], np.float32)\n{lines}print(outputs[0].tolist())\n"
+    (tmp_path / "script.py").write_text(text, encoding="utf-8")
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == str(found)
