@@ -194,6 +194,13 @@ def of_eight_bits(node: Node) -> int:
 
 
 OPERANDS = (
+    step(
+        "own-inverse-times-range + range-and-ends-are-qmax",
+        "range",
+        quotient=range_times_kernel_inverse,
+        steps=qmax,
+        least=below_qmax,
+    ),
     frequent("range-and-ends-are-qmax", "range", steps=qmax, least=below_qmax),
     step("range-is-qmax", "range", steps=qmax),
     step("range-counts:2^(bit_length - 1)", "range", steps=one_more),
