@@ -11,6 +11,7 @@ DOCUMENT = "PaddlePaddle 3.3.1, OpProto of quantize_linear"
 KERNEL = "PaddlePaddle 3.3.1, CPU kernel"
 CLIP = "PaddlePaddle, pull request 42695, description"
 QUANTER = "PaddlePaddle 3.3.1, paddle.nn.quant.format.LinearQuanter"
+FRONT_END = "OpenVINO 2026.4, PaddlePaddle front end, as observed"
 EVEN_TEXT = "rounding to nearest ties to even"
 AWAY_TEXT = "rounding to nearest ties away from zero"
 SAME_DOCUMENT = "PaddlePaddle 3.3.1, OpProto of dequantize_linear"
@@ -32,6 +33,7 @@ CONTESTED = (
             Answer(DOCUMENT, "from bit_length: 7; qmax keeps its default, 127", (7.0, 4.0, -5.0), judged=True),
             Answer(KERNEL, "it is qmax: bit_length is not read", (127.0, 64.0, -95.0)),
             Answer(QUANTER, "both: it sets qmax to 2^(bit_length - 1) - 1", (7.0, 4.0, -5.0)),
+            Answer(FRONT_END, "from bit_length; the tie 3.5 is missed", (7.0, 3.0, -5.0)),
         ),
     ),
     Contest(
@@ -43,6 +45,7 @@ CONTESTED = (
         (
             Answer(DOCUMENT, "divided: a tie, 125.5", (126.0,), judged=True),
             Answer(KERNEL, "(range * the rounded inverse) * X: below 125.5", (125.0,)),
+            Answer(FRONT_END, "X / (Scale * the rounded reciprocal of range): below 125.5", (125.0,)),
         ),
     ),
     Contest(
@@ -55,6 +58,7 @@ CONTESTED = (
             Answer(DOCUMENT, "nothing is said", "unspecified", judged=True),
             Answer(CLIP, "clipped after rounding, of 8 bits to -128 … 127", (127.0, -128.0)),
             Answer(f"{KERNEL}, round_type 0", "clipped after rounding, to -qmax - 1 … qmax", (127.0, -128.0)),
+            Answer(FRONT_END, "clipped to the range of bit_length", (127.0, -128.0)),
             Answer(f"{KERNEL}, round_type 1", "clipped before, to -Scale … Scale", (127.0, -127.0)),
         ),
     ),
@@ -68,6 +72,7 @@ CONTESTED = (
             Answer(DOCUMENT, "it is an input; no formula has it", "unspecified", judged=True),
             Answer(KERNEL, "nothing", (64.0,)),
             Answer(f"{QUANTER}, scales of two axes", "added after rounding", (67.0,)),
+            Answer(FRONT_END, "subtracted from X before the division", (-128.0,)),
         ),
     ),
     Contest(
@@ -79,6 +84,7 @@ CONTESTED = (
         (
             Answer(DOCUMENT, "nothing is said", "unspecified", judged=True),
             Answer(KERNEL, "NaN", (math.nan,)),
+            Answer(FRONT_END, "the lowest value", (-128.0,)),
         ),
     ),
 )
