@@ -56,15 +56,15 @@ class PaddleQuantizer:
     steps: Callable[[Node], int] = range_of
     quotient: Quotient = divided
     round: Callable[[str, Array], Array] = rounded
-    least: Callable[[int, int], int] = lambda low, high: low
+    ends: Callable[[Node], tuple[int, int]] = lambda node: (int(node.value("qmin")), int(node.value("qmax")))
     out: Callable[[Array], Array] = ws.as_is
 
     def __call__(self, node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
-        low, high = int(node.value("qmin")), int(node.value("qmax"))
+        low, high = self.ends(node)
         with np.errstate(all="ignore"):
             own = self.spread(node, x, self.scale(scale))
             quotient = self.quotient(self.limit(node.round_mode, self.x(x), own), own, FLOAT(self.steps(node)))
-            whole = np.fmin(np.fmax(self.round(node.round_mode, quotient), self.least(low, high)), high)
+            whole = np.fmin(np.fmax(self.round(node.round_mode, quotient), low), high)
             return (np.asarray(self.out(np.asarray(whole, FLOAT)), FLOAT),)
 
     def spread(self, node: Node, x: Array, scale: Array) -> Array:
@@ -127,6 +127,11 @@ def step_by_reciprocal(x: Array, scale: Array, steps: np.float32) -> Array:
     return np.asarray(x / (scale * FLOAT(1 / float(steps)))) if steps else np.zeros_like(x)
 
 
+def step_by_reciprocals(x: Array, scale: Array, steps: np.float32) -> Array:
+    """The step is the scale times a reciprocal, and X is multiplied by its reciprocal."""
+    return np.asarray(x * inverse(scale * FLOAT(1 / float(steps)))) if steps else np.zeros_like(x)
+
+
 def quotient_first(x: Array, scale: Array, steps: np.float32) -> Array:
     return np.asarray(x / scale * steps)
 
@@ -150,6 +155,7 @@ QUOTIENTS = (
     frequent("own-reciprocal", "quotient", quotient=product_times_inverse),
     frequent("factor-first", "quotient", quotient=factor_first),
     frequent("step-first", "quotient", quotient=step_first),
+    step("step-by-reciprocals", "quotient", quotient=step_by_reciprocals),
     step("step-by-reciprocal-of-range", "quotient", quotient=step_by_reciprocal),
     step("own-reciprocal-before-range", "quotient", quotient=inverse_first),
     step("divides-before-range", "quotient", quotient=quotient_first),
@@ -177,8 +183,12 @@ def qmax(node: Node) -> int:
     return int(node.value("qmax"))
 
 
-def below_qmax(low: int, high: int) -> int:
-    return -high - 1
+def qmax_both_ways(node: Node) -> tuple[int, int]:
+    return -qmax(node) - 1, qmax(node)
+
+
+def ends_of_bits(node: Node) -> tuple[int, int]:
+    return -one_more(node), range_of(node)
 
 
 def one_more(node: Node) -> int:
@@ -199,9 +209,9 @@ OPERANDS = (
         "range",
         quotient=range_times_kernel_inverse,
         steps=qmax,
-        least=below_qmax,
+        ends=qmax_both_ways,
     ),
-    frequent("range-and-ends-are-qmax", "range", steps=qmax, least=below_qmax),
+    frequent("range-and-ends-are-qmax", "range", steps=qmax, ends=qmax_both_ways),
     step("range-is-qmax", "range", steps=qmax),
     step("range-counts:2^(bit_length - 1)", "range", steps=one_more),
     step("range-counts:2^bit_length - 1", "range", steps=unsigned),
@@ -214,7 +224,7 @@ OPERANDS = (
         "range",
         quotient=range_times_kernel_inverse,
         steps=qmax,
-        least=below_qmax,
+        ends=qmax_both_ways,
         limit=limited_if_away,
     ),
     step("scale-in:float16", "quotient", scale=ws.in_float16),
@@ -241,6 +251,19 @@ def only_away(mode: str, quotient: Array) -> Array:
     return away(quotient)
 
 
+def half_added(mode: str, quotient: Array) -> Array:
+    """Ties away from zero by a sum in float32."""
+    if mode == EVEN:
+        return rounded(mode, quotient)
+    return np.copysign(np.floor(np.abs(quotient) + FLOAT(0.5)), quotient)
+
+
+def only_half_added(mode: str, quotient: Array) -> Array:
+    if mode == EVEN:
+        raise ValueError("that is right")
+    return half_added(mode, quotient)
+
+
 def by(whole: Callable[[Array], Array]) -> Callable[[str, Array], Array]:
     return lambda mode, quotient: np.asarray(whole(quotient))
 
@@ -251,9 +274,19 @@ ROUNDS = (
     step("inverts:round_type", "round-type", round=exchanged),
     step("truncates", "even", round=by(np.trunc)),
     step("floor-of-half-more", "even", round=by(lambda q: np.floor(q + FLOAT(0.5)))),
-    step("half-added-to-magnitude", "away", round=by(lambda q: np.copysign(np.floor(abs(q) + FLOAT(0.5)), q))),
+    step("half-added-to-magnitude", "away", round=only_half_added),
 )
-ENDS = (step("narrow-range", "quotient", least=lambda low, high: -high),)
+ENDS = (
+    step(
+        "step-by-reciprocals + ends-of-bit_length + half-added-to-magnitude:with round_type 1",
+        "quotient",
+        quotient=step_by_reciprocals,
+        ends=ends_of_bits,
+        round=half_added,
+    ),
+    step("ends-of-bit_length", "bit-length", ends=ends_of_bits),
+    step("narrow-range", "quotient", ends=lambda node: (-qmax(node), qmax(node))),
+)
 STEPS: tuple[WrongStep, ...] = (
     *QUOTIENTS,
     *OPERANDS,

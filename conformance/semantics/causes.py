@@ -758,6 +758,8 @@ SENTENCES = {
     "own-inverse-times-range": "multiplies X by range * fl(1 / Scale), with 1e-6 added to a scale of at most 1e-30",
     "own-reciprocal-before-range": "multiplies X by fl(1 / Scale), then by range",
     "step-by-reciprocal-of-range": "divides by Scale * fl(1 / range)",
+    "step-by-reciprocals": "multiplies X by fl(1 / (Scale * fl(1 / range)))",
+    "ends-of-bit_length": "clips to the integers of bit_length, whatever qmin and qmax say",
     "divides-before-range": "divides by the scale, then multiplies by range",
     "range-and-ends-are-qmax": "takes qmax for range, and -qmax - 1 for qmin",
     "range-is-qmax": "takes qmax for range, whatever bit_length says",
