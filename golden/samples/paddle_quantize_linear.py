@@ -70,6 +70,7 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
     yield from of_scales()
     yield from of_attributes()
     yield from extremes()
+    yield from below_ties()
     yield from odd()
     yield from along_axes()
     yield from shapes()
@@ -129,6 +130,19 @@ def extremes() -> Iterator[Sample]:
                      independent=True)  # fmt: skip
     far = [sign * Fraction(2) ** power for power in (8, 24, 31, 32, 63, 64, 120, 127) for sign in (1, -1)]
     yield Sample("far", node(), (reals(REAL, far), one(127), zeros()), ("Overflow", "Saturates"), ("clamp",))
+
+
+# X / 2^23 and scales: X * 127 / Scale is 1 / (2 * Scale) below a tie, too near for float64, which gives the tie. The
+# integer above it is halfway between two float32.
+BELOW_TIES = ((16767927, 16607359), (16774715, 16559231), (16743782, 16524415))
+
+
+def below_ties() -> Iterator[Sample]:
+    """Quotients of 31 bits that float64 rounds to a tie."""
+    for significand, scale in BELOW_TIES:
+        x = [Fraction(sign * significand << 23) for sign in (1, -1)]
+        chosen = node(qmin=-(1 << 31), qmax=(1 << 31) - 1)
+        yield Sample(f"below-tie-{scale}", chosen, (reals(REAL, x), one(scale), zeros()), ("RoundedTwice",), ROLES)
 
 
 def odd() -> Iterator[Sample]:
