@@ -197,7 +197,7 @@ def test_the_pipeline_of_mistakes_is_right_without_one() -> None:
         ("range-is-qmax", [0.5], 1, {"bit_length": 4}, [64]),
         ("divides-in:float16", [10.0546875], 2, {"qmax": 9999}, [638]),
         ("step-by-reciprocals", [80.3984375], 81.359375, {}, [125]),
-        ("ends-of-bit_length", [2.0], 1, {"bit_length": 3, "qmax": 9}, [3]),
+        ("ends-of-bits", [2.0], 1, {"bit_length": 3, "qmax": 9}, [3]),
         ("half-added-to-magnitude", [0.49999997, -0.5], 127, {"round_type": 1}, [1, -1]),
         ("narrow-range", [-1.0078125], 1, {}, [-127]),
     ],

@@ -278,13 +278,13 @@ ROUNDS = (
 )
 ENDS = (
     step(
-        "step-by-reciprocals + ends-of-bit_length + half-added-to-magnitude:with round_type 1",
+        "step-by-reciprocals + ends-of-bits + half-added-to-magnitude:with round_type 1",
         "quotient",
         quotient=step_by_reciprocals,
         ends=ends_of_bits,
         round=half_added,
     ),
-    step("ends-of-bit_length", "bit-length", ends=ends_of_bits),
+    step("ends-of-bits", "bit-length", ends=ends_of_bits),
     step("narrow-range", "quotient", ends=lambda node: (-qmax(node), qmax(node))),
 )
 STEPS: tuple[WrongStep, ...] = (

@@ -759,7 +759,7 @@ SENTENCES = {
     "own-reciprocal-before-range": "multiplies X by fl(1 / Scale), then by range",
     "step-by-reciprocal-of-range": "divides by Scale * fl(1 / range)",
     "step-by-reciprocals": "multiplies X by fl(1 / (Scale * fl(1 / range)))",
-    "ends-of-bit_length": "clips to the integers of bit_length, whatever qmin and qmax say",
+    "ends-of-bits": "clips to the integers of bit_length, whatever qmin and qmax say",
     "divides-before-range": "divides by the scale, then multiplies by range",
     "range-and-ends-are-qmax": "takes qmax for range, and -qmax - 1 for qmin",
     "range-is-qmax": "takes qmax for range, whatever bit_length says",
