@@ -39,6 +39,7 @@ EXTRAS = {
     "onnxruntime-qdq-unfused": "onnxruntime",
     "openvino-as-shipped": "openvino",
     "openvino-limits-as-inputs": "openvino",
+    "openvino-paddle": "openvino",
     "openvino-low-precision": "openvino",
     "openvino-no-low-precision": "openvino",
     "onnxruntime-basic": "onnxruntime",
@@ -62,6 +63,7 @@ EXTRAS = {
     "onnxruntime-tensorrt": "onnxruntime",
     "jax-cuda": "jax",
     "ggml-cpu": "ggml",
+    "paddle-program": "paddle",
 }
 
 # Backends for a device that many machines lack.
@@ -71,10 +73,11 @@ FOR_DEVICES = (
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = (
     *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq-no-selectors", "onnxruntime-tool"),
-    *("openvino-low-precision", "openvino-no-low-precision", "litert-reference"),
+    *("openvino-low-precision", "openvino-no-low-precision", "openvino-paddle", "litert-reference"),
     *FOR_DEVICES,
     *(
         "ggml-cpu",
+        "paddle-program",
         "tensorflow-graph",
         "tensorflow-xla",
         "torch-compiled",
@@ -86,7 +89,7 @@ ON_REQUEST = (
 # Libraries that need not go with the others: each gets an environment of its own, or is installed beside Tiebreak.
 APART = (
     *("emx-onnx-cgen", "executorch", "ggml", "gguf", "iree", "jax", "mlx", "mnn", "ncnn", "onnxruntime-openvino"),
-    *("tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
+    *("paddle", "tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
 ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so

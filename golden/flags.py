@@ -98,5 +98,7 @@ FLAGS = {
     "Bias": "A bias is added to the sum, of any size up to the ends of 32 bits.",
     "Factor": "A factor beside the scales: a power of two, a decimal, negative, or zero.",
     "Transposed": "A matrix is stored with rows and columns exchanged.",
+    "OtherRange": "Another number of steps, or of bits, than the node's gives another result.",
+    "StepFirst": "Dividing the scale by the number of steps first, or that number by the scale, gives another result.",
     "FloatZeroPoint": "The zero point is a float; rounding it, or adding it before rounding, shows.",
 }

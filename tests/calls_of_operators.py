@@ -65,6 +65,7 @@ TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 SCALED_PAIR = {0: 5.0, 1: 0.5, 2: 2.0, 3: 7.0, 4: 0.25, 5: 3.0, 6: 0.75, 7: 4.0}
 FOUR_BITS = {"quantized": "", "attributes": {"K": 16, "N": 3, "block_size": 16}}
 REAL_POINTS = {**FOUR_BITS, "operands": ("float32",)}
+PADDLE_BITS = {"quant_axis": 1, "bit_length": 4, "qmin": -8, "qmax": 7}
 LEVELS = {"quant_min": -8, "quant_max": 7}
 FLOAT_ZERO = {**LEVELS, "axis": 0, "zero_point_type": "float16"}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
@@ -212,6 +213,12 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         (allowed("one range", (M22, S, S), RANGE, quantized=""),),
     ),
     "tensorflow.QuantizeAndDequantizeV3": (allowed("one range", (M22, S, S, S), {**RANGE, 3: 5.0}, quantized=""),),
+    "paddle.QuantizeLinear": (
+        allowed("one scale", (M22, V1, V1), {1: 5.0, 2: 0.0}, quantized="", attributes={"quant_axis": -1}),
+        allowed("the first axis, by default", (M24, V2, V2), {1: 3.0, 2: 0.0}, quantized=""),
+        allowed("4 bits along an axis", (M22, V2, V2), quantized="", attributes=PADDLE_BITS),
+        allowed("ties away", (M22, V1, V1), quantized="", attributes={"quant_axis": -1, "round_type": 1}),
+    ),
     "stablehlo.uniform_quantize": (
         allowed("floats", (M22, S, S), {1: 0.5, 2: 7.0}, real="float32", quantized="int8"),
         allowed(
@@ -341,11 +348,18 @@ WRONG_GGUF = (
     ForbiddenCall("", "a block size", ((1, 32),), {"quantized": "int8"}, {"block_size": 16}),
     ForbiddenCall("", "elements of 4 bits with a sign", ((1, 32),), {"quantized": "uint4"}, output="int4"),
 )
+WRONG_PADDLE = (
+    ForbiddenCall("", "bits without ends", (M22, V1, V1), {}, {"quant_axis": -1, "bit_length": 4}, values=ZERO),
+    ForbiddenCall("", "ends of their own", (M22, V2, V2), {}, {"qmin": -7, "qmax": 7}, values=ZERO),
+    ForbiddenCall("", "a scalar scale", (M22, S, S), {}, {"quant_axis": -1}, values=ZERO),
+    ForbiddenCall("", "one scale for an axis", (M22, V1, V1), {}, {"quant_axis": 1}, values=ZERO),
+)
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
     "gguf.Quantize": WRONG_GGUF,
     "tflite.Requantize": WRONG_REQUANTIZATIONS,
     "nvidia.NVFP4Quantize": WRONG_NVFP4,
     "ocp.MXQuantize": WRONG_BLOCKS,
+    "paddle.QuantizeLinear": WRONG_PADDLE,
     "ngraph.Quantize": wrong_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": wrong_ngraph(),
     "onnx.Cast": WRONG_CAST,

@@ -11,6 +11,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -625,6 +626,110 @@ def ggml_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
     patch.setattr(backend, "base", SimpleNamespace(ggml_quantize_chunk=chunk))
     patch.setattr(backend, "from_float", from_float)
     patch.setattr(backend, "to_float", from_float)
+
+
+def paddle_layer(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where LinearQuanter is made, and where it is called."""
+
+    def layer(scale: Any, **arguments: Any) -> Callable[[Any], NoReturn]:
+        heard.append({"Scale": tensor(scale), "ZeroPoint": tensor(arguments.pop("zero_point")), **arguments})
+
+        def call(x: Any) -> NoReturn:
+            heard.append({"X": tensor(x)})
+            raise Stopped
+
+        return call
+
+    patch.setattr(backend, "layer", layer)
+    patch.setattr(backend, "library", SimpleNamespace(to_tensor=lambda x: x))
+
+
+def paddle_program(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where an operator is appended to a program, and where the program is executed."""
+
+    def append_op(*, type: str, inputs: Any, outputs: Any, attrs: Facts) -> None:
+        heard.append({"operator": type, "inputs": inputs, "outputs": outputs, "attributes": attrs})
+
+    def run(program: Any, *, feed: Mapping[str, Any], fetch_list: list[Any]) -> NoReturn:
+        heard.append({"feed": {name: tensor(array) for name, array in feed.items()}, "fetched": fetch_list})
+        raise Stopped
+
+    block = SimpleNamespace(create_var=lambda *, name, dtype, shape: (name, dtype, shape), append_op=append_op)
+    static = SimpleNamespace(
+        Program=lambda: SimpleNamespace(global_block=lambda: block),
+        program_guard=nullcontext,
+        data=lambda name, shape, kind: (name, kind, shape),
+        Executor=lambda place: SimpleNamespace(run=run),
+    )
+    patch.setattr(backend, "library", SimpleNamespace(static=static, CPUPlace=lambda: None))
+    patch.setattr(backend, "static_mode", nullcontext)
+
+
+def fields_of(message: bytes) -> list[tuple[int, Any]]:
+    """The fields of a protobuf message, numbers and bytes, in order."""
+    found, at = [], 0
+
+    def varint() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte, at = message[at], at + 1
+            value, shift = value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                return value - (value >> 63 << 64)
+
+    while at < len(message):
+        key = varint()
+        size = varint()
+        if key & 7:
+            found.append((key >> 3, message[at : at + size]))
+            at += size
+        else:
+            found.append((key >> 3, size))
+    return found
+
+
+def parts_of(message: bytes, number: int) -> list[Any]:
+    return [value for field, value in fields_of(message) if field == number]
+
+
+def named_parts(message: bytes, number: int) -> dict[str, Any]:
+    """Parts that begin with a name; the last field of each is its value."""
+    pairs = (fields_of(part) for part in parts_of(message, number))
+    return {pair[0][1].decode(): pair[-1][1] for pair in pairs}
+
+
+def paddle_file(model: bytes) -> Facts:
+    """The operators of a PaddlePaddle program, and the dimensions of its float32 tensors."""
+    (block,) = parts_of(model, 1)
+    operators = []
+    for described in parts_of(block, 4):
+        (kind,) = parts_of(described, 3)
+        ends = ({key: name.decode() for key, name in named_parts(described, side).items()} for side in (1, 2))
+        operators.append((kind.decode(), *ends, named_parts(described, 4)))
+    shapes = {}
+    for variable in parts_of(block, 3):
+        for tensors in parts_of(parts_of(variable, 2)[0], 3):
+            (kept,) = parts_of(tensors, 1)
+            assert parts_of(kept, 1) == [5]
+            shapes[parts_of(variable, 1)[0].decode()] = tuple(parts_of(kept, 2))
+    return {"operators": operators, "shapes": shapes}
+
+
+def openvino_paddle(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where OpenVINO reads a program, and where it is executed."""
+
+    def compile_model(model: bytes, device: str, settings: Any) -> Callable[[Mapping[str, Any]], NoReturn]:
+        heard.append({**paddle_file(model), "device": device})
+
+        def call(given: Mapping[str, Any]) -> NoReturn:
+            heard.append({"given": {name: tensor(array) for name, array in given.items()}})
+            raise Stopped
+
+        return call
+
+    patch.setattr(backend, "models", Recent())
+    patch.setattr(backend, "core", SimpleNamespace(read_model=lambda model: model, compile_model=compile_model))
 
 
 def tosa_graph(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

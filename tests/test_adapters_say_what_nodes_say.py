@@ -488,6 +488,47 @@ def for_ggml(case: Case) -> Facts:
     return {**for_gguf(case), "x": given.tobytes().hex(), "length": given.shape[-1]}
 
 
+def for_paddle(case: Case) -> Facts:
+    """A layer that has qmin and qmax from bit_length; its quant_axis has another default."""
+    node, half = case.node, 1 << (case.node.value("bit_length") - 1)
+    known = set(node.attributes) <= {"quant_axis", "bit_length", "qmin", "qmax"}
+    if not known or (node.value("qmin"), node.value("qmax")) != (-half, half - 1):
+        return NO_WORDS
+    bits = {name: value for name, value in node.attributes.items() if name == "bit_length"}
+    inputs = {kind.name: tensor(array) for kind, array in zip(node.inputs, case.inputs, strict=True)}
+    return {**inputs, "quant_axis": node.value("quant_axis"), **bits}
+
+
+def for_paddle_program(case: Case) -> Facts:
+    node = case.node
+    given = {kind.name: array for kind, array in zip(node.inputs, case.inputs, strict=True)}
+    y = ("Y", "float32", case.inputs[0].shape)
+    return {
+        "operator": "quantize_linear",
+        "inputs": {name: [(name, "float32", array.shape)] for name, array in given.items()},
+        "outputs": {"Y": [y]},
+        "attributes": dict(node.attributes),
+        "feed": {name: tensor(array) for name, array in given.items()},
+        "fetched": [y],
+    }
+
+
+def for_openvino_paddle(case: Case) -> Facts:
+    """A program of four operators that holds every attribute, the defaults too."""
+    node = case.node
+    given = {kind.name: array for kind, array in zip(node.inputs, case.inputs, strict=True)}
+    feeds = [("feed", {"X": "feed"}, {"Out": name}, {"col": place}) for place, name in enumerate(given)]
+    names = ("quant_axis", "bit_length", "qmin", "qmax", "round_type")
+    said = {name: node.value(name) for name in names}
+    own = ("quantize_linear", {name: name for name in given}, {"Y": "Y"}, said)
+    return {
+        "operators": [*feeds, own, ("fetch", {"X": "Y"}, {"Out": "fetch"}, {"col": 0})],
+        "shapes": {name: array.shape for name, array in given.items()} | {"Y": case.inputs[0].shape},
+        "device": "CPU",
+        "given": {name: tensor(array) for name, array in given.items()},
+    }
+
+
 def for_tosa(case: Case) -> Facts:
     """A graph of one operator, with tensors of the signed types; whether they are unsigned its attributes say."""
     node, (x, *parameters) = case.node, case.inputs
@@ -643,6 +684,9 @@ LIBRARIES = {
     "gguf": Library(handed_over.gguf_function, for_gguf),
     **dict.fromkeys(("ggml", "ggml-cpu"), Library(handed_over.ggml_functions, for_ggml)),
     "mlx": Library(handed_over.mlx_function, for_mlx),
+    "openvino-paddle": Library(handed_over.openvino_paddle, for_openvino_paddle),
+    "paddle": Library(handed_over.paddle_layer, for_paddle),
+    "paddle-program": Library(handed_over.paddle_program, for_paddle_program),
     "torchao": Library(handed_over.torchao_function, for_torchao),
     "iree": Library(handed_over.iree_modules, for_iree),
     "tosa-reference-model": Library(handed_over.tosa_graph, for_tosa),

@@ -38,6 +38,7 @@ OTHERS = {
     "ggml",
     "gguf",
     "mlx",
+    "paddle",
     "torchao",
     "tosa-reference-model",
 }  # which have no such operator; see test_…_in_libraries.py
