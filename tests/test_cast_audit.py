@@ -75,6 +75,7 @@ def cli(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(result.stdout))
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", KNOWN)
 def test_each_black_box_is_named_exactly_and_all_else_refuted(name: str) -> None:
     source, target, box, differs = KNOWN[name]
@@ -190,6 +191,7 @@ def numbers_in_order(arithmetic: Arithmetic) -> Array:
     return np.ascontiguousarray(every[order][np.isfinite(values[order])])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("source", "target", "attributes"), USUAL)
 def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
     source: str, target: str, attributes: dict[str, Any]
@@ -370,6 +372,7 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("backend", "source", "target", "attributes", "wanted"), REAL)
 def test_real_libraries_are_named(
     backend: str, source: str, target: str, attributes: dict[str, Any], wanted: dict[str, str]

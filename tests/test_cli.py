@@ -52,6 +52,7 @@ def test_json_of_a_run_is_one_object_of_the_documented_shape(tmp_path: Path) -> 
     assert {path.name for path in (tmp_path / "run").iterdir()} == names
 
 
+@pytest.mark.slow
 def test_real_backends_at_the_quick_level(tmp_path: Path) -> None:
     operators = ("--operator", "onnx.QuantizeLinear", "--operator", "ngraph.Quantize")
     backends = ("-b", "onnxruntime", "-b", "tensorflow")
@@ -71,6 +72,7 @@ def test_conforming_backend_gives_0_and_a_table(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("attribute", "code"), [("wrong", 1), ("raises", 3), ("aborts", 3), ("hostile", 1)])
 def test_exit_code_of_a_run(tmp_path: Path, attribute: str, code: int) -> None:
     done = tiebreak("run", "-b", mine(attribute), *FEW, "-o", tmp_path)

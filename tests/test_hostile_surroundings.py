@@ -30,6 +30,7 @@ def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], cwd=cwd, check=False, **how)  # type: ignore[call-overload,no-any-return]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
@@ -54,6 +55,7 @@ def test_standard_streams(tmp_path: Path, command: str, code: int, said: str) ->
     assert (done.returncode, done.stderr) == (code, said)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-", ">/dev/full"])
 def test_a_run_does_its_work_whatever_is_closed(tmp_path: Path, closed: str) -> None:
     done = shell(f"tiebreak run -b {SAMPLES}:wrong {ONE} -o run {closed}", tmp_path)

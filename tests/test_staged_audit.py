@@ -69,6 +69,7 @@ def is_told(stage: dict[str, Any], wanted: dict[str, str]) -> bool:
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("scale", "wanted"), SCALES)
 def test_the_way_to_a_scale_is_named_and_spoils_nothing_else(scale: Any, wanted: dict[str, str]) -> None:
     found = stages_of(dynamic(scale=scale))
