@@ -17,7 +17,8 @@ def left_to_slow(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
     """The items that are not among the few of their test."""
     groups: dict[tuple[Any, ...], list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if isinstance(item, pytest.Function) and (mark := item.get_closest_marker("few")):
+        mark = item.get_closest_marker("few")
+        if mark and isinstance(item, pytest.Function) and not item.get_closest_marker("slow"):
             groups[item.parent, item.originalname, group_of(item, mark.kwargs.get("of", "")), *mark.args].append(item)
     for (*_, count), members in groups.items():
         kept = {place * len(members) // count for place in range(count)}

@@ -158,6 +158,7 @@ def test_values_stay_the_same_however_many_casts_are_looked_at() -> None:
     assert tuple(again.documented) == documented and documented in places and documented in again.candidates.places
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("source", "target", "attributes"), USUAL)
 def test_stages_never_fall_and_codes_change_only_where_they_rise(
     source: str, target: str, attributes: dict[str, Any]
@@ -261,6 +262,7 @@ def test_no_two_arithmetics_of_an_integer_of_8_bits_coincide(source: str, target
     assert len(found) == len(every) > 5
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("source", ["int16", "uint16", "int32", "uint32"])
 @pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn", "float8_e8m0fnu"])
 def test_no_arithmetic_of_an_integer_is_lost(source: str, target: str) -> None:

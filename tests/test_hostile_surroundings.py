@@ -104,6 +104,7 @@ def begun(folder: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_a_second_run_in_a_folder_is_refused_while_the_first_lives_and_a_killed_one_is_resumed(tmp_path: Path) -> None:
     again = f"tiebreak run -b slow.py:slow {FEW} -o run"
     first = begun(tmp_path)
