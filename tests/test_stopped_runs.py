@@ -104,7 +104,7 @@ STOPS += [("ending", "SIGKILL")]
 EVERY_STOP = [(stage, name) for stage in STAGES for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("stage", "name"),
     [stop if stop in STOPS else pytest.param(*stop, marks=pytest.mark.slow) for stop in EVERY_STOP],
