@@ -1,4 +1,4 @@
-"""Templates as Jinja compiled them, kept in the user's cache folder: compiling takes half a second of each report.
+"""Templates as Jinja compiled them, kept in the user's cache folder: compiling takes a sixth of a second of a report.
 
 A file is named by what it was made from, and begins with a digest of its bytes: whatever is damaged is compiled again.
 A cache that can't be read or written costs time only.
@@ -17,6 +17,7 @@ from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 
 from tiebreak.golden.case_cache import cache_folder, write_renamed
+from tiebreak.version import __version__
 
 DIGEST = hashlib.sha256().digest_size
 
@@ -42,7 +43,7 @@ class CompiledTemplates(BytecodeCache):
 def place_of(bucket: Bucket) -> Path | None:
     """Where a template is kept; None for a user without a home folder."""
     folder = cache_folder()
-    made_from = (bucket.key, bucket.checksum, settings(bucket.environment), version("jinja2"), sys.version)
+    made_from = (bucket.key, bucket.checksum, settings(bucket.environment), version("jinja2"), sys.version, __version__)
     name = hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]
     return folder.with_name("templates") / name if folder else None
 
