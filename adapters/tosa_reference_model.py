@@ -62,7 +62,6 @@ class TosaReferenceModel:
         numbers = (getattr(tosa_serializer, f"TOSA_VERSION_{part}") for part in ("MAJOR", "MINOR", "PATCH"))
         self.document = "TOSA " + ".".join(map(str, numbers)) + " draft" * bool(tosa_serializer.TOSA_VERSION_DRAFT)
         self.claims = {tosa_rescale.ID: f"{self.document}, by the reference model of tosa-tools {self.version}"}
-        self.messages = tempfile.NamedTemporaryFile(prefix="tosa-")  # noqa: SIM115 - gone with the process
 
     def compile(self, node: Node) -> Run:
         refuse(node, self.serializer)
@@ -92,21 +91,15 @@ class TosaReferenceModel:
 
     def run(self, graph: bytes, x: Array) -> Array:
         """The output, of an unpredictable graph too. Unsupported, with the model's message, for an error."""
-        try:
-            with without_debugger():
-                outputs, status = self.model.run(graph, [x], debug_filename=self.messages.name)
-        except ValueError as refusal:
-            raise Unsupported(f"{refusal}: {self.message()}") from None
-        if status not in (self.model.GraphStatus.TOSA_VALID, self.model.GraphStatus.TOSA_UNPREDICTABLE):
-            raise Unsupported(f"{status.name}: {self.message()}")
+        with tempfile.TemporaryFile() as written, without_debugger():  # without a name, it goes with a killed process
+            messages = f"/dev/fd/{written.fileno()}"  # the model opens its file by a name
+            try:
+                outputs, status = self.model.run(graph, [x], debug_filename=messages)
+            except ValueError as refusal:
+                raise Unsupported(f"{refusal}: {message(messages)}") from None
+            if status not in (self.model.GraphStatus.TOSA_VALID, self.model.GraphStatus.TOSA_UNPREDICTABLE):
+                raise Unsupported(f"{status.name}: {message(messages)}")
         return np.asarray(outputs[0])
-
-    def message(self) -> str:
-        """What the model wrote first about RESCALE, or about anything."""
-        lines = [line.strip() for line in Path(self.messages.name).read_text(errors="replace").splitlines()]
-        return next(
-            (line for line in lines if line.startswith("OpRescale")), next(filter(None, lines), "it says nothing")
-        )
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that build and run the same graph; see protocol.Backend."""
@@ -130,6 +123,12 @@ class TosaReferenceModel:
             "debugger": "none: the model would start one at an error",
             "instruction sets": instruction_sets(),
         }
+
+
+def message(messages: str) -> str:
+    """What the model wrote first about RESCALE, or about anything."""
+    lines = [line.strip() for line in Path(messages).read_text(errors="replace").splitlines()]
+    return next((line for line in lines if line.startswith("OpRescale")), next(filter(None, lines), "it says nothing"))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import short_mode
+from tiebreak.reports.compiled_templates import CompiledTemplates
 from tiebreak.reports.severity import percent
 from tiebreak.reports.story import operator_names
 
@@ -41,6 +42,7 @@ def environment_of() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=visible,
+        bytecode_cache=CompiledTemplates(),
     )
     style = loader.get_source(environment, "report.css")[0]
     script = "\n".join(['"use strict";', *(loader.get_source(environment, name)[0] for name in SCRIPTS)])

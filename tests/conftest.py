@@ -6,15 +6,23 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from browser import chromium, watched  # noqa: F401 - fixtures
+from few import left_to_slow
 
 # How long an example takes says nothing about right and wrong, least of all on a busy machine.
 settings.register_profile("tiebreak", deadline=None)
 settings.load_profile("tiebreak")
+
+
+@pytest.hookimpl(tryfirst=True)  # before slow tests are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in left_to_slow(items):
+        item.add_marker("slow")
 
 
 def pytest_xdist_auto_num_workers() -> int:

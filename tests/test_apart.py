@@ -80,6 +80,7 @@ def test_it_rounds_ties(name: str) -> None:
     assert facts["library"] and all(isinstance(text, str) for text in facts.values())
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ROUNDS)
 def test_its_script_gives_the_same_bits(name: str, tmp_path: Path) -> None:
     """The script runs in a process of its own, as the reader's does."""

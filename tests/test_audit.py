@@ -44,6 +44,7 @@ def cli(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["audit", *arguments])
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", KNOWN)
 def test_each_black_box_is_named_exactly_and_all_else_refuted(name: str) -> None:
     box, differs = KNOWN[name]

@@ -164,6 +164,7 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("operator", "attributes", "kind", "box", "wanted"), OTHERS)
 def test_black_boxes_of_other_operators(
     operator: str, attributes: dict[str, Any], kind: str, box: Any, wanted: dict[str, str]

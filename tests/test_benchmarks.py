@@ -100,6 +100,7 @@ def test_a_sample_repeats_what_is_short(monkeypatch: pytest.MonkeyPatch) -> None
     assert timing.enough(repeat, 1.0) == 4
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("data", setting.SCALES)
 @pytest.mark.parametrize("output", ["uint8", "int8", "int16"])
 def test_contenders_do_the_same_work(output: str, data: str) -> None:

@@ -89,6 +89,7 @@ def named(run: Run, types: tuple[str, str], **attributes: Any) -> Counter[str]:
     return causes_of(run, (case for case in cases if attributes.items() <= dict(case.node.attributes).items()))
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("box", "types", "key"), NAMED, ids=[f"{box}-{types[1]}" for box, types, _ in NAMED])
 def test_a_wrong_cast_gets_its_cause_and_no_other(box: str, types: tuple[str, str], key: str) -> None:
     counts = named(BOXES[box], types)

@@ -75,6 +75,7 @@ def cli(*arguments: str) -> dict[str, Any]:
     return dict(json.loads(result.stdout))
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("name", KNOWN)
 def test_each_black_box_is_named_exactly_and_all_else_refuted(name: str) -> None:
     source, target, box, differs = KNOWN[name]
@@ -157,6 +158,7 @@ def test_values_stay_the_same_however_many_casts_are_looked_at() -> None:
     assert tuple(again.documented) == documented and documented in places and documented in again.candidates.places
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("source", "target", "attributes"), USUAL)
 def test_stages_never_fall_and_codes_change_only_where_they_rise(
     source: str, target: str, attributes: dict[str, Any]
@@ -190,6 +192,7 @@ def numbers_in_order(arithmetic: Arithmetic) -> Array:
     return np.ascontiguousarray(every[order][np.isfinite(values[order])])
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("source", "target", "attributes"), USUAL)
 def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
     source: str, target: str, attributes: dict[str, Any]
@@ -259,6 +262,7 @@ def test_no_two_arithmetics_of_an_integer_of_8_bits_coincide(source: str, target
     assert len(found) == len(every) > 5
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("source", ["int16", "uint16", "int32", "uint32"])
 @pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn", "float8_e8m0fnu"])
 def test_no_arithmetic_of_an_integer_is_lost(source: str, target: str) -> None:
@@ -370,6 +374,7 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
 ]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("backend", "source", "target", "attributes", "wanted"), REAL)
 def test_real_libraries_are_named(
     backend: str, source: str, target: str, attributes: dict[str, Any], wanted: dict[str, str]

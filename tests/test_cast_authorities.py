@@ -103,6 +103,7 @@ def test_the_instruction_is_about_few_types_and_always_saturates(
     assert BY_ID[name].silence(audited_node("onnx.Cast", attributes, source, target, 0)) == why
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(
     ("name", "document", "verdict", "facets"),
     [

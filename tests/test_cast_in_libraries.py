@@ -173,6 +173,7 @@ def test_refusals_in_their_own_words(name: str, real: str, quantized: str, attri
         library(name).compile(case.node)(*case.inputs)
 
 
+@pytest.mark.few(24)
 @pytest.mark.parametrize(
     ("name", "real", "quantized"),
     [
@@ -209,6 +210,7 @@ def first_codes() -> list[tuple[str, Case, int]]:
     return found
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("name", "case", "got"), first_codes(), ids=lambda value: value if type(value) is str else "")
 def test_a_script_tells_wrong_from_right(tmp_path: Path, name: str, case: Case, got: int) -> None:
     lines = library(name).reproducer(case.node, case.inputs)

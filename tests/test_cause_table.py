@@ -44,10 +44,11 @@ NODES = {"ngraph.Quantize": {"round_mode": "ROUND_UP"}, "openvino.FakeQuantize":
 NODES["tosa.RESCALE"] = {"scale32": True, "rounding_mode": "DOUBLE_ROUND", "per_channel": False}
 
 
-@pytest.mark.parametrize("cause", MISTAKES, ids=lambda cause: cause.id)
-def test_every_known_mistake_has_a_sentence(cause: Cause) -> None:
-    assert cause.text and "{}" not in cause.text
-    assert re.fullmatch(r"[a-z0-9-]+(:[^@+]+)?( \+ [a-z0-9-]+(:[^@+]+)?)*", cause.id)
+def test_every_known_mistake_has_a_sentence() -> None:
+    key = r"[a-z0-9-]+(:[^@+]+)?"
+    assert len(MISTAKES) > 3000
+    assert not [cause.id for cause in MISTAKES if not cause.text or "{}" in cause.text]
+    assert not [cause.id for cause in MISTAKES if not re.fullmatch(rf"{key}( \+ {key})*", cause.id)]
 
 
 @pytest.mark.parametrize("operator", list(AUDITED))

@@ -45,6 +45,7 @@ def named(
     return causes_of_records(records)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("arithmetic", "cause"),
     [
@@ -102,6 +103,7 @@ def away_without_zero_point(o: wb.Operands) -> wb.Array:
     return wb.clamp(wb.round_mode(wb.own(o), "ROUND_NEAREST_TOWARD_INFINITY"), o)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("arithmetic", "cause", "share"),
     [

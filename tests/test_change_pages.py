@@ -61,6 +61,7 @@ def pages(runs: Path, dated: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return {path.stem: path for path in folder.iterdir()}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("name", ["compare", "history", "hostile"])
 @pytest.mark.parametrize(("scheme", "width"), ENOUGH)
 def test_nothing_scrolls_sideways_and_the_scheme_is_followed(
@@ -74,6 +75,7 @@ def test_nothing_scrolls_sideways_and_the_scheme_is_followed(
         assert paper == ("rgb(13, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("options", ZOOMS)
 @pytest.mark.parametrize("name", ["compare", "history"])
 def test_axe_finds_nothing(chromium: Any, pages: dict[str, Path], name: str, options: dict[str, Any]) -> None:

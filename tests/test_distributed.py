@@ -163,6 +163,7 @@ def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluste
     assert comparable(certificate)[0] == comparable(tmp_path / "here.json")[0]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("backend", "package"), [("numpy-naive", "numpy"), ("onnxruntime", "onnxruntime")])
 def test_a_real_backend_gives_the_same_certificate(
     cluster: Cluster, tmp_path: Path, backend: str, package: str
@@ -202,6 +203,7 @@ def test_groups_grow_to_about_a_second_and_leave_work_for_every_worker(cluster: 
         assert crew.size == size
 
 
+@pytest.mark.slow
 def test_a_campaign_on_a_cluster_is_the_one_here(cluster: Cluster, tmp_path: Path, mine: str) -> None:
     text = f'[[sweep]]\nbackends = ["numpy-naive", "{mine}:quick", "nowhere.py:Mine"]\noperator = "ngraph.Quantize"\n'
     text += 'types = ["uint8", "int8"]\ninput_type = "float16"\ninputs = {scale = 0.5, zero_point = 3}\n'
@@ -224,6 +226,7 @@ def records(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
     return results, pd.read_parquet(folder / "discrepancies.parquet"), left
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("names", [("sound", "wrong"), ("aborts", "compiles_badly")])
 def test_a_run_has_the_same_records(cluster: Cluster, tmp_path: Path, names: tuple[str, ...]) -> None:
     specs = [f"{SAMPLES}:{name}" for name in names]

@@ -44,6 +44,7 @@ def steps(page: str) -> list[tuple[str, str]]:
 SLOW = ("audit-a-runtime", "bring-up-a-backend", "scale-out")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES])
 def test_the_pages_commands_do_what_they_say(page: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")

@@ -127,6 +127,7 @@ def test_a_release_is_named_for_installation_as_everywhere_or_as_for_pip(
     assert done.exit_code == 0 and asked == [named], done.output
 
 
+@pytest.mark.slow
 def test_what_was_changed_since_is_told(index: Path) -> None:
     pytest.importorskip("onnxruntime")
     cached = "onnx_more/__pycache__/more.cpython-311.pyc"
@@ -165,6 +166,7 @@ def test_a_damaged_environment_says_what_to_type(index: Path, damage: str) -> No
         backend.start()
 
 
+@pytest.mark.slow
 def test_an_environment_without_its_interpreter_is_damaged(index: Path) -> None:
     pytest.importorskip("onnxruntime")
     found = install("onnxruntime", "9.0.0", "", lambda line: None)
@@ -173,6 +175,7 @@ def test_an_environment_without_its_interpreter_is_damaged(index: Path) -> None:
         environment("onnxruntime", "9.0.0")
 
 
+@pytest.mark.slow
 def test_an_environment_with_the_record_of_another_is_damaged(index: Path) -> None:
     pytest.importorskip("onnxruntime")
     install("onnxruntime", "9.0.0", "", lambda line: None).folder.rename(named.folder_of("onnxruntime", "9.5.0"))
@@ -211,6 +214,7 @@ def test_a_release_for_other_platforms_says_for_which(index: Path, monkeypatch: 
     assert left() == []
 
 
+@pytest.mark.slow
 def test_what_can_not_be_resolved_or_does_not_load_leaves_nothing(index: Path) -> None:
     (index / f"onnx-8.0.0-{PURE}.whl").unlink()
     with pytest.raises(MachineryFailed, match=r"it can't be installed: .*onnx"):

@@ -179,6 +179,7 @@ def first_of_each_file() -> list[CodeType]:
     return list(first.values())
 
 
+@pytest.mark.slow
 def test_a_stage_may_throw() -> None:
     for code in first_of_each_file()[::4]:
         check(code)
@@ -281,6 +282,7 @@ def throw(*args: Any, **named: Any) -> Any:
     raise Injected("here")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("module", "name", "stage"),
     [

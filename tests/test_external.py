@@ -79,6 +79,7 @@ GARBAGE = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("fault", GARBAGE)
 def test_what_is_no_reply_is_an_error_and_the_next_case_has_a_new_program(started: list[External], fault: str) -> None:
     started.append(external := External(faulty(fault)))

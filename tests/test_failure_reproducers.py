@@ -51,6 +51,7 @@ def written(folder: Path, verdict: str, fault: str, lines: str) -> Path:
     return path
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("verdict", "fault", "lines", "says"), [f[1:] for f in FAILURES], ids=[f[0] for f in FAILURES])
 def test_a_script_shows_the_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, fault: str, lines: str, says: str
@@ -63,6 +64,7 @@ def test_a_script_shows_the_failure(
     assert f"recorded {kind}: it said ?no??and more" in shown.stdout
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("verdict", "fault"), sorted({failure[1:3] for failure in FAILURES}))
 def test_it_is_0_once_the_call_is_right(tmp_path: Path, verdict: str, fault: str) -> None:
     shown = run(written(tmp_path, verdict, fault, RIGHT))
@@ -125,6 +127,7 @@ DEATHS = (
 )  # fmt: skip
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("backend", "operator", "case", "signal", "words"),
     [pytest.param(*d, id=d[0], marks=[pytest.mark.slow] if d[0] == "tensorflow" else []) for d in DEATHS],

@@ -216,6 +216,7 @@ def assert_named_and_nothing_else_touched(
     assert others == [row for row in sound if row["case"] != GUILTY], name
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("kind", TABLE)
 def test_a_fault_is_named_and_damages_no_other_case(kind: str, sound: list[dict[str, Any]]) -> None:
     file, faults = TABLE[kind]
@@ -226,6 +227,7 @@ def test_a_fault_is_named_and_damages_no_other_case(kind: str, sound: list[dict[
             assert_named_and_nothing_else_touched(rows, faults[name], sound, name)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("file", HANGS)
 def test_what_never_answers_is_a_timeout(file: str, sound: list[dict[str, Any]]) -> None:
     for name, rows in rows_of(file, list(HANGS[file]), CASES, 2.0).items():
@@ -247,6 +249,7 @@ def test_there_are_many_kinds() -> None:
     assert sum(len(faults) for _, faults in TABLE.values()) + 4 > 90
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "verdict", "fault", "message"),
     [

@@ -109,6 +109,7 @@ def named(run: Any, quantized: str) -> Counter[str]:
     return causes_of_records(records)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("box", "quantized", "key"), NAMED, ids=[box for box, _, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, quantized: str, key: str) -> None:
     counts = named(BOXES[box], quantized)

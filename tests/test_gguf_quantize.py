@@ -168,6 +168,7 @@ def named(run: Run, to: str) -> Counter[str]:
     return causes_of_records(records)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("box", "to", "key"), NAMED, ids=[f"{box}-{to}" for box, to, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, to: str, key: str) -> None:
     counts = named(BOXES[box], to)

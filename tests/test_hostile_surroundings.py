@@ -30,6 +30,7 @@ def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", line], cwd=cwd, check=False, **how)  # type: ignore[call-overload,no-any-return]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
@@ -54,6 +55,7 @@ def test_standard_streams(tmp_path: Path, command: str, code: int, said: str) ->
     assert (done.returncode, done.stderr) == (code, said)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-", ">/dev/full"])
 def test_a_run_does_its_work_whatever_is_closed(tmp_path: Path, closed: str) -> None:
     done = shell(f"tiebreak run -b {SAMPLES}:wrong {ONE} -o run {closed}", tmp_path)
@@ -102,6 +104,7 @@ def begun(folder: Path) -> subprocess.Popen[str]:
     return process
 
 
+@pytest.mark.slow
 def test_a_second_run_in_a_folder_is_refused_while_the_first_lives_and_a_killed_one_is_resumed(tmp_path: Path) -> None:
     again = f"tiebreak run -b slow.py:slow {FEW} -o run"
     first = begun(tmp_path)

@@ -73,6 +73,7 @@ def test_a_line_tells_when_each_backend_has_answered_if_it_takes_longer(
     assert any(line.endswith(f"{SAMPLES}:sound 1.0") for line in lines)
 
 
+@pytest.mark.slow
 def test_configurations_of_a_library_share_a_process_and_answer_as_they_do_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -123,6 +124,7 @@ def test_an_unknown_backend_is_bad_input() -> None:
     assert "unknown backend 'nosuch'; known: emx-onnx-cgen, " in done.stderr and " litert, " in done.stderr
 
 
+@pytest.mark.slow
 def test_doctor_tells_what_is_missing_what_is_changed_and_what_to_type(tmp_path: Path) -> None:
     (tmp_path / "onnxruntime.py").write_text("raise ModuleNotFoundError(\"No module named 'onnxruntime'\")\n")
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}

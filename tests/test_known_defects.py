@@ -59,6 +59,7 @@ def test_two_defects_of_one_step_are_refused() -> None:
         how_of(("ties-up", "ties-away"))
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("box", SOUND, ids=lambda box: box.operator)
 def test_a_sound_box_conforms(box: Box) -> None:
     vectors = plan(Selection((box.operator,), level=""))

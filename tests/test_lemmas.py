@@ -45,6 +45,7 @@ def answers(lemma: Lemma, w: int) -> Iterator[bool]:
     return (one for one in found if one is not None)
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("lemma", EACH)
 @pytest.mark.parametrize("w", [*SMALL[:-1], pytest.param(SMALL[-1], marks=pytest.mark.slow)])
 def test_each_case_of_small_words(lemma: Lemma, w: int) -> None:
@@ -53,6 +54,7 @@ def test_each_case_of_small_words(lemma: Lemma, w: int) -> None:
     assert all(found) == lemma.true
 
 
+@pytest.mark.few(8)
 @needs_solver
 @pytest.mark.parametrize("lemma", EACH)
 def test_the_solver_finds_a_counterexample_of_false_lemmas_alone(lemma: Lemma) -> None:
@@ -72,6 +74,7 @@ def test_smallest_counterexamples(lemma: Lemma) -> None:
     assert smallest_counterexample(lemma) == SMALLEST[lemma.id]
 
 
+@pytest.mark.few(2)
 @needs_solver
 @pytest.mark.parametrize("lemma", FALSE)
 def test_the_smallest_of_small_words_is_the_first_of_all_cases(lemma: Lemma) -> None:

@@ -208,6 +208,7 @@ def test_the_record_says_what_the_delegate_ran_before_anything_was_run() -> None
     assert told["ai-edge-litert"] == backend.version
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", ["shipped", "plain"])
 @pytest.mark.parametrize("node", [quantize(), dequantize("uint4"), quantize("int4"), make_node(FAKE)])
 def test_the_reproducer_gives_what_the_backend_gave(name: str, node: Node, request: pytest.FixtureRequest) -> None:

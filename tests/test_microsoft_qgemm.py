@@ -140,6 +140,7 @@ def test_every_pair_is_what_whole_numbers_say(scales: Any) -> None:
     assert (np.abs(twice).reshape(-1)[inside] <= ratio.denominator).all()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "key", "theme"), NAMED, ids=[name for name, *_ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(name: str, key: str, theme: str) -> None:
     vectors = indexed_cases(VECTORS / file_name(OPERATOR, "uint8", "uint8"))
@@ -147,6 +148,7 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(name: str, key: str, theme:
     assert set(causes_of(BOXES[name], cases)) == {sentence_of(key)}
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("key", MISTAKE, ids=str)
 def test_a_mistake_differs_in_a_vector(key: str) -> None:
     """A cause that nothing shows could be given to nobody."""

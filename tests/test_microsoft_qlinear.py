@@ -149,6 +149,7 @@ def test_all_pairs_of_integers_are_what_whole_numbers_say(operator: str, scales:
     assert (np.abs(twice_away).reshape(-1)[inside] <= common).all()
 
 
+@pytest.mark.few(2, of="operator")
 @pytest.mark.parametrize(("name", "key"), NAMED, ids=[name for name, _ in NAMED])
 @pytest.mark.parametrize("operator", [ADD, MUL])
 def test_a_wrong_backend_gets_its_cause_and_no_other(operator: str, name: str, key: str) -> None:
@@ -182,6 +183,7 @@ def test_a_conversion_to_int32_gets_its_cause_and_no_other(operator: str) -> Non
     assert set(causes_of(box, cases)) == {sentence_of("casts-to-int32")}
 
 
+@pytest.mark.few(6, of="operator")
 @pytest.mark.parametrize(
     ("operator", "cause", "run"),
     [*((ADD, *one) for one in ADD_MISTAKES), *((MUL, *one) for one in MUL_MISTAKES)],

@@ -79,6 +79,7 @@ def test_cases_of_a_probe_are_not_too_many(level: str, scanned: int, others: int
         assert least < len(list(arrangements(record, probe, level))) <= most, (record.id, probe.label)
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize(("record", "probe"), SCANNED, ids=[record.id for record, _ in SCANNED])
 def test_at_full_the_scanned_values_stand_at_every_position(record: OperatorUnderTest, probe: PathProbe) -> None:
     found = positions(record, probe, "full")

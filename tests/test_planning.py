@@ -79,6 +79,7 @@ def test_one_process_in_the_background_is_not_worth_it_for_a_plan_alone() -> Non
         assert planning.made.makers is None
 
 
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("two_cores")
 @pytest.mark.parametrize("claimed", [{FORTH}, {NGRAPH, "openvino.FakeQuantize"}, set()], ids=["one", "two", "none"])
 def test_only_claimed_operators_are_planned(own_cache: Path, claimed: set[str]) -> None:
@@ -146,6 +147,7 @@ def test_a_key_holds_all_that_decides_what_is_drawn(monkeypatch: pytest.MonkeyPa
     assert first.key() == keys[0]
 
 
+@pytest.mark.few(2)
 @pytest.mark.usefixtures("two_cores")
 @pytest.mark.parametrize("hindrance", ["no cache", "no folder at all", "no Python", "processes that end"])
 def test_whatever_fails_the_cases_are_the_same(hindrance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,6 +216,7 @@ print(digest_of_cases(cases), "hypothesis" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_plan_at_once_and_a_warm_cache_needs_no_hypothesis(tmp_path: Path) -> None:
     both = [in_python(PLANNING, tmp_path) for _ in range(2)]
     said = [process.communicate(timeout=120)[0].split() for process in both]

@@ -89,6 +89,7 @@ def ids(value: Any) -> str | None:
     return value if isinstance(value, str) else ""
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("name", "operator", "node", "values", "right", "got"), DISCREPANCIES + CONFORMING, ids=ids)
 def test_a_script_tells_wrong_from_right(
     tmp_path: Path, name: str, operator: str, node: Mapping[str, Any], values: tuple[Any, ...], right: int, got: int
@@ -132,6 +133,7 @@ def test_tensorflow_that_is_wrong(tmp_path: Path) -> None:
     assert wrong.stdout.startswith("tensorflow 2.")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
 def test_tensorflow_without_onednn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The backend sets the variable before it imports TensorFlow; so does the script, whatever it finds."""
@@ -144,6 +146,7 @@ def test_tensorflow_without_onednn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert right.returncode == 0, right.stdout + right.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
 def test_tensorflow_in_a_graph_and_compiled_by_xla(tmp_path: Path) -> None:
     """Just below a tie, where the eager kernel rounds up, XLA's arithmetic is right."""

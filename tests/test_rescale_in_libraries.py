@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,25 @@ def test_an_error_is_refused_in_its_own_words_without_a_debugger() -> None:
     with pytest.raises(Unsupported, match="TOSA_ERROR: OpRescale: Input TOSA_REF_TYPE not INT8/UINT8/UINT16"):
         answer(node_of("int16"), [1], (1, 0))
     assert os.environ["PATH"] == path
+
+
+KILLED = """
+import os, signal
+from test_rescale_in_libraries import answer, node_of
+
+try:
+    answer(node_of("int16"), [1], (1, 0))
+finally:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_leaves_no_file_of_messages(tmp_path: Path) -> None:
+    loaded()
+    surroundings = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", KILLED], env=surroundings, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("types", FILES, ids=">".join)

@@ -55,6 +55,7 @@ def cli(backend: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("operator", "source", "target", "attributes", "box", "wanted"), BOXES)
 def test_black_boxes_are_named(
     operator: str, source: str, target: str, attributes: dict[str, Any], box: Any, wanted: dict[str, str]

@@ -69,6 +69,7 @@ def is_told(stage: dict[str, Any], wanted: dict[str, str]) -> bool:
     )
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("scale", "wanted"), SCALES)
 def test_the_way_to_a_scale_is_named_and_spoils_nothing_else(scale: Any, wanted: dict[str, str]) -> None:
     found = stages_of(dynamic(scale=scale))
@@ -77,6 +78,7 @@ def test_the_way_to_a_scale_is_named_and_spoils_nothing_else(scale: Any, wanted:
     assert is_told(found["y"], RESULTS[0][1])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("point", "wanted"), POINTS)
 def test_the_way_to_a_zero_point_is_named_given_the_scale(point: Any, wanted: dict[str, str]) -> None:
     found = stages_of(dynamic(scale=scale_by_reciprocal, point=point))
@@ -84,6 +86,7 @@ def test_the_way_to_a_zero_point_is_named_given_the_scale(point: Any, wanted: di
     assert found["y_zero_point"]["given"] == ["y_scale"] and is_told(found["y"], RESULTS[0][1])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("result", "wanted"), RESULTS)
 def test_the_way_to_y_is_named_given_scale_and_zero_point(result: Any, wanted: dict[str, str]) -> None:
     found = stages_of(dynamic(scale=scale_by_reciprocal, result=result))["y"]
@@ -194,6 +197,7 @@ def test_an_operator_without_a_table_is_refused() -> None:
 REAL = [("onnxruntime", "one", "divide"), ("openvino", "zero", "reciprocal")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("backend", "zero_range", "scaling"), REAL)
 def test_real_libraries_are_named(backend: str, zero_range: str, scaling: str) -> None:
     pytest.importorskip(backend)

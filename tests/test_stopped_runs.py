@@ -104,6 +104,7 @@ STOPS += [("ending", "SIGKILL")]
 EVERY_STOP = [(stage, name) for stage in STAGES for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("stage", "name"),
     [stop if stop in STOPS else pytest.param(*stop, marks=pytest.mark.slow) for stop in EVERY_STOP],
@@ -164,6 +165,7 @@ def check_full_disk(library: str, words: list[str], unbroken: dict[str, Any], pl
     assert_completed(folder, words, unbroken)
 
 
+@pytest.mark.few(2)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the loader's LD_PRELOAD")
 @pytest.mark.parametrize("file", [pytest.param(FILES[0], marks=pytest.mark.slow), *FILES[1:]])
 def test_a_full_disk_costs_nothing_that_was_found(

@@ -95,6 +95,7 @@ def outputs(right: Array, seed: int) -> list[Array]:
     return [right, some, right[::-1].copy(), np.broadcast_to(right[:1], right.shape)]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("target", [*FLOAT8, *E8M0, *FLOAT4, *INT4, *INT2])
 @pytest.mark.parametrize("source", ["float16", "bfloat16"])
 def test_casts_of_all_inputs_are_judged_one_as_the_other(source: str, target: str) -> None:
@@ -107,6 +108,7 @@ def test_casts_of_all_inputs_are_judged_one_as_the_other(source: str, target: st
     assert min(seen[EXACT], seen[DEVIATES]) > 1000
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", SPACES)
 def test_blocks_of_float32_are_judged_one_as_the_other(name: str) -> None:
     """Around a step of each sign that has one, at other inputs' values, infinity and NaN, and anywhere."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from tiebreak.adapters.registry import ON_REQUEST, library_of, usual
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 
-pytest.importorskip("tensorflow")
+if find_spec("tensorflow") is None:  # not imported, which takes seconds
+    pytest.skip("needs tensorflow", allow_module_level=True)
 
 FAKE = make_node("tensorflow.FakeQuantWithMinMaxVars")
 X = np.array([[-1.0, 0.5, 2.26], [3.01, 7.0, 0.0]], np.float32)

@@ -295,6 +295,7 @@ def cases() -> list[tuple[str, Node, tuple[Any, ...]]]:
     ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "node", "values"), cases())
 def test_reproducers_give_what_the_backend_gives(
     name: str, node: Node, values: tuple[Any, ...], tmp_path: Path

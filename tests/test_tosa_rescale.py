@@ -201,12 +201,14 @@ def named(run: Run, types: tuple[str, str]) -> Counter[str]:
     return causes_of_records(records)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("box", "types", "key"), NAMED, ids=[box for box, *_ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, types: tuple[str, str], key: str) -> None:
     counts = named(BOXES[box], types)
     assert set(counts) == {sentence_of(key)}, counts
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(("cause", "run"), MISTAKES, ids=[cause.id for cause, _ in MISTAKES])
 def test_a_mistake_differs_in_a_vector(cause: Any, run: Run) -> None:
     """Of some types: a cause that nothing shows could be given to nobody."""

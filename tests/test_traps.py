@@ -28,6 +28,7 @@ def deviates(case: Case, outputs: tuple[np.ndarray[Any, Any], ...]) -> bool:
     return bool(judge_outputs(outputs, truths_of(case)).count(DEVIATES))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("found", scale_classes(), ids=lambda found: found.name)
 @pytest.mark.parametrize("parameter", ["y_scale", "y_zero_point"])
 def test_a_parameter_read_wrong_as_a_constant_is_caught_at_every_scale_class(found: ScaleClass, parameter: str) -> None:
@@ -43,6 +44,7 @@ def test_a_parameter_read_wrong_as_a_constant_is_caught_at_every_scale_class(fou
     assert wrong
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("operator", [one for one, spec in OPERATORS.items() if len(spec.forms[0]) > 1])
 def test_every_operator_has_each_parameter_as_a_constant_at_every_scale_class(operator: str) -> None:
     probes = [probe for probe in TESTED[operator].path_probes or () if probe.constants_only]

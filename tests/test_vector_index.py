@@ -36,6 +36,7 @@ OPERATORS = sorted({path.name.partition("-")[0] for path in vector_paths()})
 LARGE = "ngraph.Quantize"  # half of all the vectors
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     "operator", [pytest.param(one, marks=pytest.mark.slow if one == LARGE else ()) for one in OPERATORS]
 )

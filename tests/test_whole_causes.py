@@ -11,6 +11,7 @@ PLACE = "benchmarks.unseen_defects.boxes"
 KIND = "onnx.QuantizeLinear/float32-uint8"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("box", "first", "second"),
     [

@@ -144,6 +144,7 @@ def test_a_one_element_scale_beside_rank_1_is_taken_either_way(operator: str, at
     assert case_id(make_node(operator, attributes=attributes), inputs) == case_id(make_node(operator), inputs)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("operator", "scale"), [(QUANTIZE, "y_scale"), (DEQUANTIZE, "x_scale")])
 @pytest.mark.parametrize("text", ["axis=1", "block_size=0"])
 def test_the_commands_of_the_issue(operator: str, scale: str, text: str, tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_wrong_backend_is_caught_by_a_vector_that_names_the_defect(wrong: WrongB
             pytest.fail(f"{types}: caught only by {sorted(flags)}, not by {wrong.flag}")
 
 
+@pytest.mark.few(1, of="right.operator")
 @pytest.mark.parametrize("right", RIGHT, ids=lambda right: right.name)
 def test_right_backend_never_deviates(right: WrongBackend) -> None:
     elements = 0
