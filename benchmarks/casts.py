@@ -4,7 +4,8 @@
 
 A node is a pair of types with each value of saturate and round_mode that matters there. A backend's worker is started
 once for all nodes, and again after a crash. Of the 2^32 inputs of a 32-bit type --blocks takes only that many of 1,024
-equal parts, evenly spread. Prints a Markdown table; FILE gets a line of JSON for each node as soon as it is done.
+equal parts, evenly spread. Prints a Markdown table. FILE gets a line of JSON for each node as soon as it is done; nodes
+that it has already are not asked again.
 """
 
 from __future__ import annotations
@@ -80,6 +81,18 @@ def spread(space: Space, most: int) -> range:
     return range(0, space.blocks, max(1, space.blocks // most) if most else 1)
 
 
+def read(path: Path | None) -> list[Row]:
+    """The rows of a file, none if it isn't there."""
+    if path is None or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def key_of(row: Row) -> tuple[Any, ...]:
+    """What is the same in two rows about one node of one backend."""
+    return row["backend"], row["source"], row["target"], *sorted(row["attributes"].items()), row["opset"]
+
+
 def described(spec: str, selection: Selection) -> Row:
     attributes = {name: value for name, value in selection.attributes.items() if name != "to"}
     types = {"source": selection.input_type, "target": selection.output_type}
@@ -141,9 +154,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--blocks", type=int, default=0, metavar="N")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE")
     chosen = parser.parse_args(arguments)
-    rows = []
+    rows, known = [], {key_of(row) for row in read(chosen.output)}
     for spec in chosen.backend or BACKENDS:
-        for row in swept(spec, list(nodes(chosen.source or SOURCES, chosen.target or TYPES)), chosen.blocks):
+        asked = nodes(chosen.source or SOURCES, chosen.target or TYPES)
+        left = [node for node in asked if key_of(described(spec, node)) not in known]
+        for row in swept(spec, left, chosen.blocks):
             rows.append(row)
             if chosen.output is not None:
                 with chosen.output.open("a", encoding="utf-8") as lines:

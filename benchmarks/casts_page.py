@@ -8,14 +8,13 @@ an output type and attributes.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from casts import Row, shown, witnesses
+from casts import Row, key_of, read, shown, witnesses
 
 from tiebreak.golden.elements import ELEMENT_TYPES
 
@@ -29,12 +28,10 @@ A node of [onnx.Cast](operators/onnx.Cast.md) is a pair of types, one of which h
 """
 
 
-def read(paths: Iterable[str]) -> list[Row]:
+def read_all(paths: Iterable[str]) -> list[Row]:
     rows: dict[tuple[Any, ...], Row] = {}
     for path in paths:
-        for line in Path(path).read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            rows[row["backend"], row["source"], row["target"], *sorted(row["attributes"].items()), row["opset"]] = row
+        rows |= {key_of(row): row for row in read(Path(path))}
     return list(rows.values())
 
 
@@ -104,4 +101,4 @@ def page(rows: Sequence[Row]) -> str:
 
 
 if __name__ == "__main__":
-    print(page(read(sys.argv[1:])), end="")
+    print(page(read_all(sys.argv[1:])), end="")
