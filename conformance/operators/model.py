@@ -131,10 +131,12 @@ class AuditedSemantics:
 class StagedSemantics:
     """How an audit searches for the semantics of an operator whose outputs come in stages.
 
-    `stages` gives the tables of a node and how a backend is asked for them, the first output first.
+    `stages` gives the tables of a node and how a backend is asked for them, the first output first. `authorities` are
+    the documents about each output.
     """
 
     stages: Stages
+    authorities: Mapping[str, tuple[Authority, ...]]
 
 
 def never_elementwise(case: Case) -> None:

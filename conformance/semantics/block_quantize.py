@@ -75,9 +75,9 @@ def scale_stage(node: Node, kind: ElementRange, run: Run) -> Stage:
             None if one is None else codes(one[1])[: probe.x.size] for probe, one in zip(probes, answers, strict=True)
         ]
 
-    dtype = node.inputs[0].dtype
-    table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype))
-    return Stage(SCALES, BlockScale(table, kind, str(node.value("scaling_mode"))), ask, calls)
+    dtype, mode = node.inputs[0].dtype, str(node.value("scaling_mode"))
+    table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype), scaling_mode=mode)
+    return Stage(SCALES, BlockScale(table, kind, mode), ask, calls)
 
 
 def measured_settings(node: Node, kind: ElementRange, run: Run) -> list[MeasuredSetting]:
