@@ -72,8 +72,7 @@ def audited(
 def sections() -> list[Section]:
     quantize, fake = audited_all(QUANTIZE, "", "int8"), audited_all(FAKE_QUANTIZE, "openvino.FakeQuantize", "")
     casts = [
-        audited_all(backends, "onnx.Cast", target, source, attributes)
-        for source, target, attributes, backends in CASTS
+        audited_all(backends, "onnx.Cast", target, source, attributes) for source, target, attributes, backends in CASTS
     ]
     scalings = [
         audited_all(backends, operator, target, source, attributes)

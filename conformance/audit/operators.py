@@ -8,7 +8,7 @@ from typing import Any
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import AuditedSemantics, StagedSemantics
 from tiebreak.conformance.semantics.model import Arithmetic
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
@@ -21,8 +21,6 @@ STAGED: dict[str, StagedSemantics] = {
     record.id: record.semantics for record in TESTED.values() if isinstance(record.semantics, StagedSemantics)
 }
 
-KNOWN_INTEGERS = ", and of integers to floats"
-
 
 def arithmetic_of(node: Node) -> Arithmetic:
     """The table of facets for a node. Raises InvalidInput for an operator or types without one."""
@@ -33,9 +31,8 @@ def arithmetic_of(node: Node) -> Arithmetic:
         return semantics.arithmetic(node)
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
     casts = get_operator(node.operator).family == "cast"
-    if isinstance(first, IntegerType) and not (casts and isinstance(result, FloatType)):
-        also = KNOWN_INTEGERS if casts else ""
-        raise InvalidInput(f"{node.operator}: semantics are known of real inputs{also}, not of {first.name}")
+    if isinstance(first, IntegerType) and not casts:
+        raise InvalidInput(f"{node.operator}: semantics are known of real inputs, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
     return semantics.arithmetic(node)

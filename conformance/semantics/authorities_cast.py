@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority, SpecialRule
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 
 FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT4, *E8M0)  # what the tables are about
@@ -86,6 +86,7 @@ ONNX_INT4 = Authority(
     says="A float goes to the nearest integer, ties to even.",
     open="What a float beyond the range becomes.",
     allows=(BEFORE_ENDS,),
+    input_types=FLOATS,
     output_types=INT4,
 )
 ONNX_INT2 = replace(
@@ -95,6 +96,17 @@ ONNX_INT2 = replace(
     version="operator set 25",
     url="https://onnx.ai/onnx/technical/int2.html",
     output_types=INT2,
+)
+ONNX_INTEGERS = Authority(
+    id="onnx-integers",
+    title="ONNX, Cast from an integer to an integer",
+    version="operator sets 21 to 25",
+    url="https://onnx.ai/onnx/operators/onnx__Cast.html",
+    says="Of what is out of range the higher bits are discarded; what is left is read in two's complement.",
+    open="Nothing.",
+    allows=(dict.fromkeys(("reading", "precision", "saturation"), (ASKED,)),),
+    input_types=tuple(INTEGER_TYPES),
+    output_types=tuple(INTEGER_TYPES),
 )
 OPENVINO = Authority(
     id="openvino-convert",
@@ -142,6 +154,7 @@ OF_CAST = (
     ONNX_ROUND_MODE,
     ONNX_INT4,
     ONNX_INT2,
+    ONNX_INTEGERS,
     OPENVINO,
     ML_DTYPES,
     PTX_FLOAT8,

@@ -14,6 +14,12 @@ from typing import Protocol, cast
 import numpy as np
 
 from tiebreak.conformance.semantics import cast_probes
+from tiebreak.conformance.semantics.cast_between_integers import (
+    BetweenSteps,
+    between_candidates,
+    between_facets,
+    documented_between,
+)
 from tiebreak.conformance.semantics.cast_grid import (
     GridSteps,
     documented_grid,
@@ -65,8 +71,7 @@ def table_of(node: Node, source: ElementType) -> CastTable:
     target = ELEMENT_TYPES[node.output_type]
     saturates = bool(node.value("saturate"))
     if isinstance(target, IntegerType):
-        assert isinstance(source, FloatType)
-        return integer_table(source, target)
+        return integer_table(source, target) if isinstance(source, FloatType) else between_table(source, target)
     if target.specials == "e8m0":
         return power_table(source, str(node.value("round_mode")), saturates)
     if isinstance(source, IntegerType):
@@ -94,6 +99,15 @@ def integer_table(source: FloatType, target: IntegerType) -> CastTable:
         documented_integer(source, target),
         lambda: integer_candidates(source, target),
         lambda x, passage: IntegerSteps(x, source, target, passage.precision_from(source)),
+    )
+
+
+def between_table(source: IntegerType, target: IntegerType) -> CastTable:
+    return CastTable(
+        between_facets(source, target),
+        documented_between(source, target),
+        lambda: between_candidates(source, target),
+        lambda x, passage: BetweenSteps(x, source, target),
     )
 
 
