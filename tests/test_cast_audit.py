@@ -26,7 +26,6 @@ from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
-from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
 from tiebreak.golden.operators.onnx_cast import SMALL, TYPES

@@ -10,6 +10,7 @@ import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.audit.inference import Refutation
+from tiebreak.conformance.audit.operators import AUDITED
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -44,7 +45,8 @@ class Asker:
         return found
 
     def batch(self, probes: Sequence[Probe]) -> list[Array | None]:
-        cases = [probe.case(self.node, self.number + i) for i, probe in enumerate(probes)]
+        as_called = AUDITED[self.node.operator].as_called
+        cases = [as_called(self.node, probe).case(self.node, self.number + i) for i, probe in enumerate(probes)]
         self.number += len(cases)
         found: list[Array | None] = []
         for probe, case, outcome in zip(probes, cases, self.backend.run_batch(cases), strict=True):

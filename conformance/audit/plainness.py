@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.audit.operators import STAGED
+from tiebreak.conformance.audit.operators import AUDITED, STAGED
 from tiebreak.conformance.judging.domains import CALIBRATED, PATHOLOGICAL, domains_of
 from tiebreak.conformance.judging.families import families_of
 from tiebreak.conformance.semantics.model import Probe
@@ -52,7 +52,7 @@ def element_domains(node: Node, probe: Probe, codes: Array) -> Array:
     """The domain (a number of DOMAINS) of each element; of an output in stages by the sizes of its operands alone."""
     if node.operator in STAGED:
         return np.where(is_tiny(probe), PATHOLOGICAL, CALIBRATED)
-    case = probe.case(node, 0)
+    case = AUDITED[node.operator].as_called(node, probe).case(node, 0)
     (family,) = families_of([case], [problems_of(case)], np.zeros(1, np.int64))
     return np.broadcast_to(domains_of(family, node.operator, codes), codes.shape)
 

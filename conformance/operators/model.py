@@ -103,6 +103,10 @@ def nothing_open(node: Node) -> str:
     return ""
 
 
+def as_it_is(node: Node, probe: Probe) -> Probe:
+    return probe
+
+
 @dataclass(frozen=True)
 class AuditedSemantics:
     """How an audit searches for an operator's semantics.
@@ -113,7 +117,8 @@ class AuditedSemantics:
     (empty: its own). `authorities` are the documents about the same arithmetic, its own among them. `role_of` gives the
     role of the clause that a facet (by name) of a node is about, if that depends on the node. `silence` is a sentence:
     what the document leaves open of a node though the table names a value for it; empty for most. `of_integers`: the
-    table is about integers times a factor. `parameter_shape` is that of each input after the first.
+    table is about integers times a factor. `parameter_shape` is that of each input after the first. `as_called` gives
+    a probe as its node takes it.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
@@ -125,6 +130,7 @@ class AuditedSemantics:
     silence: Callable[[Node], str] = nothing_open
     of_integers: bool = False
     parameter_shape: tuple[int, ...] = ()
+    as_called: Callable[[Node, Probe], Probe] = as_it_is
 
 
 @dataclass(frozen=True)
