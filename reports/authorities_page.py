@@ -74,7 +74,7 @@ def authorities_page(
     """The page of one section or more, each about one node; `missing` are backends that were not there to be asked."""
     parts = [HEAD.format(command=command), documents_part(sections)]
     if missing:
-        parts.insert(1, f"Not installed when this was made: {', '.join(missing)}.\n")
+        parts.insert(1, f"Not installed when this was made: {', '.join(dict.fromkeys(missing))}.\n")
     parts += [part for backends, apart in sections for part in section_parts(backends, apart)]
     return "\n".join(parts)
 

@@ -58,7 +58,8 @@ def staged_authorities(backend: IsolatedBackend, node: Node, asked: Mapping[str,
     for stage, answer in staged_answers(backend, node):
         begun, documents = time.monotonic(), STAGED_AUTHORITIES[node.operator][stage.output]
         found = facts | {"output": stage.output, "given": list(stage.given)} | node_facts(answer.node)
-        found |= {"asked_attributes": dict(asked["attributes"])} | audit_facts(answer)
+        chosen = {"to": node.attributes["to"]} if "to" in node.attributes else {}
+        found |= {"asked_attributes": chosen | dict(asked["attributes"])} | audit_facts(answer)
         found["documents"] = judged_documents(answer.inference, documents, by_path=answer.path is not None)
         found["special_documents"] = special_documents(answer.inference, documents)
         found["apart"] = documents_apart(stage.arithmetic, documents)

@@ -26,7 +26,7 @@ from tiebreak.conformance.semantics.cast_grid import (
     grid_candidates,
     grid_facets,
 )
-from tiebreak.conformance.semantics.cast_inputs import CastReading, ElementType, InputSubnormals, Passage
+from tiebreak.conformance.semantics.cast_inputs import LEAST_NORMAL, CastReading, ElementType, InputSubnormals, Passage
 from tiebreak.conformance.semantics.cast_integers import (
     IntegerSteps,
     documented_integer,
@@ -225,7 +225,8 @@ class CastArithmetic:
         else:
             numbers = passage.passed(subnormals.of(reading.numbers(x, self.source), self.source))
         known = np.isfinite(numbers)
-        return Entered(numbers, known, self.table.steps(np.where(known, numbers, 0.0), passage))
+        unordered = np.abs(numbers) <= 2 * LEAST_NORMAL if passage.carries_twice else None
+        return Entered(numbers, known, self.table.steps(np.where(known, numbers, 0.0), passage), unordered)
 
 
 def is_negative(probe: Probe) -> bool:
@@ -234,14 +235,17 @@ def is_negative(probe: Probe) -> bool:
 
 @dataclass(frozen=True)
 class Entered:
-    """Numbers before the last step, which of them are finite, and the last step."""
+    """Numbers before the last step, which of them are finite, the last step, and where a larger x may give less."""
 
     numbers: Array
     known: Array
     steps: LastStep
+    unordered: Array | None = None
 
     def codes(self, one: Semantics, infinite: Mapping[bool, int]) -> tuple[Array, Array]:
         codes, stages = self.steps.codes(one)
+        if self.unordered is not None:
+            stages = np.where(self.unordered, np.nan, stages)
         if self.known.all():
             return codes, stages
         beyond = np.where(self.numbers < 0, infinite.get(True, ANYTHING), infinite.get(False, ANYTHING))
