@@ -42,7 +42,7 @@ def plainest(node: Node, probe: Probe, chosen: Array, codes: Array) -> Plain:
 
 
 def effort_and_sizes(one: Probe) -> tuple[int, float, float]:
-    """Of a probe's one element: the effort of all operands, the magnitude of x, and that of the others together."""
+    """The effort of all operands of a probe's one element, the magnitude of x, and that of the others together."""
     x, others = one.x[0], [np.asarray(other).reshape(-1)[0] for other in one.others]
     sizes = abs(float(x)), float(sum(abs(float(other)) for other in others))
     return effort(x) + sum(map(effort_of_other, others)), *sizes

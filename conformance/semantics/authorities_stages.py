@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tiebreak.conformance.semantics.block_quantize import ELEMENTS, SCALES
-from tiebreak.conformance.semantics.documents import ASKED, STEPS, Allowed, Authority, Named, SpecialRule
+from tiebreak.conformance.semantics.documents import ASKED, STEPS, Allowed, Authority, SpecialRule, ValueNamed
 from tiebreak.conformance.semantics.dynamic_quantize import POINT, SCALE
 from tiebreak.conformance.semantics.dynamic_scale import RANGES, SCALINGS, SUBNORMALS
 from tiebreak.conformance.semantics.dynamic_scale import STEPS as NUMBERS_OF_STEPS
@@ -240,7 +240,7 @@ CUDNN_SCALES = Authority(
     url="https://docs.nvidia.com/deeplearning/cudnn/frontend/latest/operations/BlockScaling.html",
     says="A scale is the greatest magnitude over the largest element, rounded up.",
     open="A scale beyond 448, and subnormal scales.",
-    allows=({"precision": (ASKED,), "round_mode": (Named("ROUND_UP"), Named("ROUND_TOWARD_INFINITY"))},),
+    allows=({"precision": (ASKED,), "round_mode": (ValueNamed("ROUND_UP"), ValueNamed("ROUND_TOWARD_INFINITY"))},),
     output_types=(SCALE_TYPE,),
 )
 CUBLAS_SMALL_ELEMENTS = replace(

@@ -21,7 +21,7 @@ LEAST, MOST = -100, 100  # exponents of the blocks that are asked: far from the 
 
 
 class ElementRange(NamedTuple):
-    """Of an element type the exponent of its largest power of two, its significant bits, and its largest value."""
+    """The exponent of an element type's largest power of two, its significant bits, and its largest value."""
 
     emax: int
     precision: int

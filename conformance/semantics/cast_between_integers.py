@@ -6,7 +6,7 @@ The document discards the higher bits of what is out of range and reads the rest
 from __future__ import annotations
 
 from functools import cache, lru_cache, partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,7 +106,7 @@ def between_candidates(source: IntegerType, target: IntegerType) -> Candidates:
 
 def is_valid(source: IntegerType, target: IntegerType, semantics: Semantics) -> bool:
     """Whether it makes sense: of two mistakes at once none is asked, and low bits are the same whatever their sign."""
-    one = BetweenIntegers._make(semantics)  # type: ignore[arg-type]
+    one = BetweenIntegers._make(semantics)
     if one.reading is OWN_READING:
         return True
     if one.precision is not DIRECT or one.saturation in (REMAINDER, HIGHER, THROUGH_8_BITS):
@@ -121,12 +121,12 @@ class BetweenSteps:
         self.x, self.source, self.target = x, source, target
 
     def codes(self, semantics: Semantics) -> tuple[Array, Array]:
-        one = BetweenIntegers._make(semantics)  # type: ignore[arg-type]
+        one = BetweenIntegers._make(semantics)
         x, stage = self.x, self.x
         if one.reading is not OWN_READING:
             x = np.asarray(with_other_sign(self.x.astype(np.int64), self.source)).astype(np.float64)
             x, stage = low_bits(x, x, self.target) if held_otherwise(one) else x, np.full(x.shape, np.nan)
-        return one.saturation.of(x, x, self.target).astype(np.int64), cast(Array, stage)
+        return one.saturation.of(x, x, self.target).astype(np.int64), stage
 
 
 def held_otherwise(one: BetweenIntegers) -> bool:

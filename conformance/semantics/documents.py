@@ -21,7 +21,7 @@ STEPS = (EXACT, OWN)  # real arithmetic, and each of its steps in the input's ty
 
 
 @dataclass(frozen=True)
-class Named:
+class ValueNamed:
     """The value of a facet that has this id: of facets whose values differ from table to table."""
 
     id: str
@@ -118,7 +118,7 @@ def products(arithmetic: Arithmetic, allowed: Allowed) -> Iterator[Semantics]:
 
 def values_of(facet: Facet, allowed: Allowed, meant: Mapping[Value, Value]) -> list[Value]:
     given = allowed.get(facet.name, facet.values)
-    return [facet.by_id[value.id] if isinstance(value, Named) else meant.get(value, value) for value in given]
+    return [facet.by_id[value.id] if isinstance(value, ValueNamed) else meant.get(value, value) for value in given]
 
 
 def open_facets(document: Authority, arithmetic: Arithmetic) -> list[str]:
