@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tiebreak.reports.authorities import special_sentences
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.matrix import inputs_text
 
@@ -33,6 +34,8 @@ def print_audit(data: Mapping[str, Any]) -> None:
         print_found(console, data, title)
     elif data["closest"] and "path" not in data["closest"]["facets"] and not fits_by_path(data):
         print_closest(console, data, title)
+    for sentence in document_sentences(data):
+        console.print(sentence, soft_wrap=True, highlight=False, markup=False)
     if data["silence"]:
         console.print(f"{data['silence']}\n", soft_wrap=True)
     if "versus" in data:
@@ -46,6 +49,15 @@ def print_audit(data: Mapping[str, Any]) -> None:
         )
     tried = f"{data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s"
     console.print(f"{tried}; {len(data['refuted']):,} semantics refuted, each by an input (--json has them all)")
+
+
+def document_sentences(data: Mapping[str, Any]) -> Iterator[str]:
+    """Which documents agree on NaN, infinities and zeros, and of which of them no document speaks."""
+    rows = data["special_documents"]
+    yield from special_sentences(rows)
+    silent = [name.replace("_", " ") for name in data["specials"] if name not in {row["facet"] for row in rows}]
+    if silent:
+        yield f"{', '.join(silent)}: no document that is known here says what it gives"
 
 
 def fits_by_path(data: Mapping[str, Any]) -> bool:

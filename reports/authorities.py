@@ -16,7 +16,12 @@ CALIBRATED = "calibrated"
 
 
 def print_authorities(data: Mapping[str, Any]) -> None:
-    """Print what each document says, then one row for each."""
+    """Print what each document says, then one row for each; of outputs in stages one after the other."""
+    for stage in data.get("stages", [data]):
+        print_documents(stage)
+
+
+def print_documents(data: Mapping[str, Any]) -> None:
     console = Console()
     for row in data["documents"]:
         for sentence in document_sentences(row):
@@ -31,6 +36,8 @@ def print_authorities(data: Mapping[str, Any]) -> None:
     for row in data["documents"]:
         table.add_row(*cells(row))
     console.print(table)
+    for sentence in special_sentences(data["special_documents"]):
+        console.print(sentence, soft_wrap=True, highlight=False, markup=False)
     console.print(f"{counts_text(data)}; {data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s")
 
 
@@ -42,6 +49,7 @@ def document_sentences(row: Mapping[str, Any]) -> Iterator[str]:
 
 def title(data: Mapping[str, Any]) -> str:
     types = " to ".join(dict.fromkeys((data["input_type"], data["output_type"])))
+    types += f", {data['output']}" if "output" in data else ""
     return f"{terminal_text(data['backend'])} {terminal_text(data['version'])}: {data['operator']} {types}"
 
 
@@ -57,6 +65,19 @@ def backend_sentences(data: Mapping[str, Any]) -> Iterator[str]:
         yield "an answer depends on the operand's place: tiebreak audit shows it"
     elif not data["consistent"]:
         yield "no known arithmetic gives all of its answers: tiebreak audit shows the closest"
+
+
+def special_sentences(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """For each of NaN, infinities and zeros of which some document speaks: what came, who agrees and who does not."""
+    for facet in dict.fromkeys(row["facet"] for row in rows):
+        own = [row for row in rows if row["facet"] == facet]
+        agree = [row["document"] for row in own if row["agrees"]]
+        against = [
+            f"{row['document']} ({row['got']}, not {gives_text(row['gives'])})" for row in own if not row["agrees"]
+        ]
+        parts = [f"in agreement with {', '.join(agree)}"] if agree else []
+        parts += [f"against {', '.join(against)}"] if against else []
+        yield f"{facet.replace('_', ' ')}: {'; '.join(parts)}"
 
 
 def cells(row: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -26,10 +26,11 @@ Each backend was audited: it answered thousands of inputs. Each answer is compar
 | can't be told | the document allows each answer, but no one arithmetic of it gives them all |
 | silent | the document has no formula, or is about other types |
 
-What a document leaves open is allowed in every way. NaN and infinities are not compared: of most operators no document
-says anything of them. A contradiction that no ordinary input shows says so: *edge* means extreme scales or quotients,
-*pathological* subnormal numbers. An input without a facet: no known arithmetic gives all answers of that backend. A
-document that a backend does not claim accuses nobody: it says what happens to a model that moves.
+What a document leaves open is allowed in every way. A verdict is about finite numbers; what a document says of NaN,
+infinities or zeros alone has a table of its own. A contradiction that no ordinary input shows says so: *edge* means
+extreme scales or quotients, *pathological* subnormal numbers. An input without a facet: no known arithmetic gives all
+answers of that backend. A document that a backend does not claim accuses nobody: it says what happens to a model that
+moves.
 """
 APART = """\
 A letter is an input for which two documents have no result in common; in brackets, one for which one of them allows
@@ -67,35 +68,61 @@ def grouped(whose: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{', '.join(names)} against {own}" for own, names in backends.items()]
 
 
-def authorities_page(sections: Sequence[Section], command: str = "tiebreak authorities --page") -> str:
-    """The page of one section or more, each about one node."""
+def authorities_page(
+    sections: Sequence[Section], command: str = "tiebreak authorities --page", missing: Sequence[str] = ()
+) -> str:
+    """The page of one section or more, each about one node; `missing` are backends that were not there to be asked."""
     parts = [HEAD.format(command=command), documents_part(sections)]
+    if missing:
+        parts.insert(1, f"Not installed when this was made: {', '.join(dict.fromkeys(missing))}.\n")
     parts += [part for backends, apart in sections for part in section_parts(backends, apart)]
     return "\n".join(parts)
 
 
 def documents_part(sections: Sequence[Section]) -> str:
     """Every document once, with what it says."""
-    lines = dict.fromkeys(document_line(one) for backends, _ in sections for one in backends[0]["documents"])
+    told = [(one, first.get("output", "")) for (first, *_), _ in sections for one in first["documents"]]
+    lines = dict.fromkeys(document_line(one, output) for one, output in told)
     head = "| name | document | says | leaves open |\n| --- | --- | --- | --- |"
     return "\n".join(["## The documents", "", head, *lines, ""])
 
 
-def document_line(row: Mapping[str, Any]) -> str:
+def document_line(row: Mapping[str, Any], output: str = "") -> str:
     name = f"[{row['title']}]({row['url']}), {row['version']}"
-    cells = (f"`{row['id']}`", name, own_text(row["says"]), own_text(row["open"]))
+    short = f"`{row['id']}`, {output}" if output else f"`{row['id']}`"
+    cells = (short, name, own_text(row["says"]), own_text(row["open"]))
     return f"| {' | '.join(cells)} |"
 
 
 def section_parts(backends: Sequence[Mapping[str, Any]], apart: Mapping[str, Any]) -> Iterator[str]:
     first, contradictions = backends[0], Contradictions()
     types = " to ".join(dict.fromkeys((first["input_type"], first["output_type"])))
+    types += f", {first['output']}" if "output" in first else ""
     attributes = "".join(f", {name} {value}" for name, value in first.get("asked_attributes", {}).items())
     yield f"## {first['operator']}, {types}{attributes}\n\n{verdict_table(backends, contradictions)}\n"
     if contradictions.rows:
         yield f"{contradictions.table()}\n"
+    if any(one["special_documents"] for one in backends):
+        yield f"{special_table(backends)}\n"
     if apart["pairs"]:
         yield apart_part(first, apart)
+
+
+def special_table(backends: Sequence[Mapping[str, Any]]) -> str:
+    """For each document and each of NaN, infinities and zeros of which it speaks: what each backend gives."""
+    found = {(row["facet"], row["document"]): row for one in backends for row in one["special_documents"]}
+    rows = []
+    for (facet, document), row in found.items():
+        cells = [special_cell(one["special_documents"], facet, document) for one in backends]
+        rows.append([f"{facet.replace('_', ' ')}, {gives_text(row['gives'])} by `{document}`", *cells])
+    return markdown_table(("of", *(column_name(one, backends[0]["operator"]) for one in backends)), rows)
+
+
+def special_cell(rows: Sequence[Mapping[str, Any]], facet: str, document: str) -> str:
+    row = next((one for one in rows if (one["facet"], one["document"]) == (facet, document)), None)
+    if row is None:
+        return "no answer"
+    return "agrees" if row["agrees"] else f"{row['got']}, not {gives_text(row['gives'])}"
 
 
 def apart_part(node: Mapping[str, Any], apart: Mapping[str, Any]) -> str:

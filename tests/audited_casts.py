@@ -31,6 +31,17 @@ def through(first: Any, to: Any, x: Array) -> Array:
     return x.astype(first).astype(to)
 
 
+def carried_twice(x: Array) -> Array:
+    """As OpenVINO: float16 by its bits, rounded as a normal number first; then float8_e5m2."""
+    bits = x.view(np.uint32).astype(np.int64)
+    exponent, fraction = ((bits >> 23) & 255) - 112, bits & 0x7FFFFF
+    carry = fraction >= 0x7FF000  # 11 bits round it up to the next power of two
+    shift = np.clip(1 - (exponent + carry), 0, 60)
+    whole = np.ldexp((fraction | 0x800000).astype(f64), -(13 + shift).astype(np.int32))
+    tiny = np.copysign(np.rint(whole) * 2.0**-24, x)
+    return np.where((exponent + carry <= 0) & np.isfinite(x), tiny, x).astype(f16).astype(E5M2)
+
+
 def clipped(to: Any, x: Array) -> Array:
     largest = f32(ml_dtypes.finfo(to).max)
     return np.clip(x, -largest, largest).astype(to)
@@ -223,6 +234,7 @@ KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
     "one zero": ("float32", "float8_e4m3fnuz", partial(clipped, E4M3Z), {"zero": "not-compared"}),
     "ml_dtypes": ("float32", "float8_e5m2", partial(as_ml_dtypes, E5M2), OVER),
     "ml_dtypes of float64": ("float64", "float8_e5m2", partial(as_ml_dtypes, E5M2), {**OVER, "precision": "float32"}),
+    "carries twice": ("float32", "float8_e5m2", carried_twice, {**OVER, "precision": "float16-carried-twice"}),
     "through float16": ("float32", "float8_e4m3fn", partial(through, f16, E4M3), {**OVER_NAN, "precision": "float16"}),
     "through bfloat16": (
         "float32",

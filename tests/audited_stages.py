@@ -241,6 +241,41 @@ ELEMENTS: list[tuple[Callable[[Array], Array], dict[str, str]]] = [
 ]
 
 
+def exponent_of_integers(amax: Array) -> Array:
+    return (amax.view(np.uint32) >> 23).astype(np.int64) - 127
+
+
+def to_integers(quotient: Array) -> Array:
+    return np.clip(np.rint(quotient * f32(64)), -128, 127).astype(np.int8)
+
+
+def to_symmetric_integers(quotient: Array) -> Array:
+    return np.clip(np.rint(quotient * f32(64)), -127, 127).astype(np.int8)
+
+
+def wrapping_integers(quotient: Array) -> Array:
+    return np.rint(quotient * f32(64)).astype(np.int64).astype(np.int8)
+
+
+def integers_with_ties_away(quotient: Array) -> Array:
+    """As microsoft/microxcaling's nearest."""
+    size = np.floor(np.abs(quotient * f32(64)) + f32(0.5))
+    return np.clip(np.copysign(size, quotient), -127, 127).astype(np.int8)
+
+
+def integers_through_bfloat16(quotient: Array) -> Array:
+    return to_integers(quotient.astype(ml_dtypes.bfloat16).astype(f32))
+
+
+INTEGERS: list[tuple[Callable[[Array], Array], dict[str, str]]] = [
+    (to_integers, {"saturation": "saturate", "round_mode": "ROUND_NEAREST_TOWARD_EVEN", "precision": "float32"}),
+    (to_symmetric_integers, {"saturation": "narrow-range", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+    (wrapping_integers, {"saturation": "wrap", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+    (integers_with_ties_away, {"saturation": "narrow-range", "round_mode": "half-added-to-magnitude"}),
+    (integers_through_bfloat16, {"saturation": "saturate", "precision": "bfloat16"}),
+]
+
+
 # Blocks with a scale of 8 bits
 
 

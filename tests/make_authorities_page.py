@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tiebreak.conformance.audit.authorities import AUTHORITIES
 from tiebreak.conformance.audit.authorities_job import authorities_job, documents_apart_of
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.reports.authorities_page import Section, apart_part, authorities_page, document_line
 
 PAGE = Path(__file__).parent.parent / "docs" / "authorities.md"
@@ -29,6 +30,35 @@ CASTS: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (  # types
         ("onnxruntime", "onnx-reference", "openvino", "ml_dtypes", "torch"),
     ),
 )
+# Operator, types, attributes, backends.
+SCALINGS: tuple[tuple[str, str, str, dict[str, Any], tuple[str, ...]], ...] = (
+    *(
+        ("tosa.RESCALE", "int32", "int8", {"rounding_mode": mode}, ("tosa-reference-model", "iree"))
+        for mode in ("SINGLE_ROUND", "DOUBLE_ROUND")
+    ),
+    ("tflite.Requantize", "int8", "int8", {}, ("litert", "litert-no-xnnpack")),
+    ("tflite.Requantize", "int16", "int16", {}, ("litert", "litert-no-xnnpack")),
+)
+STAGES: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
+    ("onnx.DynamicQuantizeLinear", "", {}, ("onnxruntime", "onnx-reference", "openvino")),
+    ("ocp.MXQuantize", "float8_e4m3fn", {}, ("torchao",)),
+    ("ocp.MXQuantize", "float8_e4m3fn", {"scaling_mode": "rceil"}, ("mlx", "torchao")),
+    ("ocp.MXQuantize", "float4_e2m1fn", {"scaling_mode": "rceil"}, ("mlx", "torchao")),
+    ("nvidia.NVFP4Quantize", "", {}, ("mlx", "torchao")),
+)
+MISSING: list[str] = []  # backends that could not be started
+
+
+def audited_all(backends: Sequence[str], *arguments: Any) -> list[dict[str, Any]]:
+    """The audits of the backends that are installed."""
+    found = []
+    for backend in backends:
+        try:
+            found.append(audited(backend, *arguments))
+        except (InvalidInput, MachineryFailed) as reason:
+            MISSING.append(f"{backend} for {arguments[0]}")
+            print(f"{MISSING[-1]}: {reason}")
+    return found
 
 
 def audited(
@@ -40,13 +70,27 @@ def audited(
 
 
 def sections() -> list[Section]:
-    quantize = [audited(backend, "", "int8") for backend in QUANTIZE]
-    fake = [audited(backend, "openvino.FakeQuantize", "") for backend in FAKE_QUANTIZE]
+    quantize, fake = audited_all(QUANTIZE, "", "int8"), audited_all(FAKE_QUANTIZE, "openvino.FakeQuantize", "")
     casts = [
-        [audited(backend, "onnx.Cast", target, source, attributes) for backend in backends]
-        for source, target, attributes, backends in CASTS
+        audited_all(backends, "onnx.Cast", target, source, attributes) for source, target, attributes, backends in CASTS
     ]
-    return [(found, documents_apart_of(found[0])) for found in (quantize, fake, *casts)]
+    scalings = [
+        audited_all(backends, operator, target, source, attributes)
+        for operator, source, target, attributes, backends in SCALINGS
+    ]
+    whole = [(found, documents_apart_of(found[0])) for found in (quantize, fake, *casts, *scalings) if found]
+    return [*whole, *(section for asked in STAGES for section in staged_sections(*asked))]
+
+
+def staged_sections(
+    operator: str, output_type: str, attributes: dict[str, Any], backends: Sequence[str]
+) -> Iterator[Section]:
+    """A section for each output, with the backends whose audits came that far."""
+    found = audited_all(backends, operator, output_type, "", attributes)
+    outputs = dict.fromkeys(stage["output"] for one in found for stage in one["stages"])
+    for output in outputs:
+        own = [stage for one in found for stage in one["stages"] if stage["output"] == output]
+        yield own, own[0]["apart"]
 
 
 def unaudited_parts() -> Iterator[str]:
@@ -60,4 +104,5 @@ def unaudited_parts() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(authorities_page(sections(), COMMAND), encoding="utf-8")
+    made = sections()
+    PAGE.write_text(authorities_page(made, COMMAND, MISSING), encoding="utf-8")

@@ -51,6 +51,9 @@ CASTS = {
     "`float8_e8m0fnu`": (
         *(("float64", "float8_e8m0fnu", {}), ("float32", "float8_e8m0fnu", {}), ("uint32", "float8_e8m0fnu", {})),
     ),
+    "an integer, from an integer": (
+        *(("int8", "int4", {}), ("int4", "uint8", {}), ("uint8", "int2", {}), ("int16", "uint4", {})),
+    ),
     "an integer": (("float64", "int4", {}), ("float8_e5m2", "uint8", {}), ("float8_e8m0fnu", "int32", {})),
 }
 

@@ -7,21 +7,27 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tiebreak.conformance.audit.matrix import separations
-from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+import numpy as np
+from auditing import documented_run
+
+from tiebreak.conformance.audit.matrix import Separation, separations
+from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, audited_node
 from tiebreak.conformance.audit.stored import witnesses_key
+from tiebreak.conformance.semantics.model import Probe
+from tiebreak.conformance.semantics.stages import Stage
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.onnx_cast import SMALL, WIDE_REALS
 from tiebreak.golden.problem import codes_of
 from tiebreak.golden.samples import (
+    ocp_mx_quantize,
     onnx_cast,
     openvino_fake_quantize,
     tensorflow_quantize_v2,
     tflite_requantize,
     tosa_rescale,
 )
-from tiebreak.golden.vector_inputs.by_witness import WITNESSES
+from tiebreak.golden.vector_inputs.by_witness import WITNESSES, witness_kind
 
 BYTES = ("uint8", "int8")
 PRODUCTS = {
@@ -59,6 +65,43 @@ def nodes() -> Iterator[Node]:
             yield audited_node(operator, {}, source, target, 0)
 
 
+def staged_nodes() -> Iterator[Node]:
+    """Of the operators whose outputs come in stages: of each golden file, and each attribute that has a rule."""
+    for operator in STAGED:
+        for source, target in get_operator(operator).files:
+            modes = ocp_mx_quantize.modes_of(target) if operator == "ocp.MXQuantize" else ("",)
+            for mode in modes:
+                asked = {"scaling_mode": mode} if mode else {}
+                yield audited_node(operator, asked, source, target, 0)
+
+
+def staged_rows(node: Node) -> Iterator[tuple[str, list[list[Any]]]]:
+    """By key: the whole inputs (codes of the first) that show the witnesses of a stage."""
+    named = {"scaling_mode": node.value("scaling_mode")} if node.operator == "ocp.MXQuantize" else {}
+    for stage in STAGED[node.operator].stages(node, documented_run(node)):
+        calls = [call for probe in witnesses_of_stage(stage) for call in stage.calls(probe)]
+        kind = witness_kind(node.input_type, node.output_type, named)
+        yield f"{kind}-{stage.output}", [[codes_of(x).reshape(-1).tolist()] for x, *_ in calls]
+
+
+def witnesses_of_stage(stage: Stage) -> Iterator[Probe]:
+    """The witnesses of a stage's pairs, those with the same other operands in one probe."""
+    found: dict[tuple[bytes, ...], dict[bytes, Probe]] = {}
+    for pair in separated_pairs(stage):
+        if (one := pair.witness) is not None:
+            found.setdefault(tuple(other.tobytes() for other in one.others), {})[one.x.tobytes()] = one
+    for own in found.values():
+        probes = [*own.values()]
+        if stage.elementwise or not probes[0].others:
+            yield Probe(np.concatenate([one.x for one in probes]), probes[0].others)
+        else:
+            yield from probes
+
+
+def separated_pairs(stage: Stage) -> list[Separation]:
+    return separations(stage.arithmetic, whole=stage.whole)[1]
+
+
 def rows(node: Node) -> list[list[Any]]:
     """[codes of the inputs after the first, codes of x], each witness once, in the matrix's order."""
     _, pairs, _ = separations(arithmetic_of(node))
@@ -76,6 +119,8 @@ def all_rows() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for node in nodes():
         found.setdefault(node.operator, {})[witnesses_key(node)] = rows(node)
+    for node in staged_nodes():
+        found.setdefault(node.operator, {}).update(staged_rows(node))
     return found
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from tiebreak.cli import main
 from tiebreak.conformance.audit.matrix import separations
-from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, audited_node
 from tiebreak.conformance.audit.stored import stored_probes, witnesses_key
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.vector_inputs.by_witness import witnesses
@@ -86,7 +86,7 @@ def test_the_stored_witnesses_are_the_matrixs() -> None:
     """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
     stored, nodes = witnesses(), list(make_witnesses.nodes())
     assert {(node.operator, witnesses_key(node)) for node in nodes} == {
-        (o, k) for o, kinds in stored.items() for k in kinds
+        (o, k) for o, kinds in stored.items() for k in kinds if o not in STAGED
     }
     assert all(all(kinds.values()) for kinds in stored.values())
     for chosen in ("float32-int8", "bfloat16-uint16", "float32-16", "uint8-SCALED-HALF_TO_EVEN", *CASTS):

@@ -19,9 +19,9 @@ from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, ids_of
+from tiebreak.conformance.semantics.model import codes as codes_of_output
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES
-from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.problems import problems_of
@@ -135,9 +135,41 @@ def numbers_in_order(arithmetic: Arithmetic) -> Array:
     return from_ordinals(np.arange(-(1 << (kind.bits - 1)) if kind.signed else 0, kind.highest, step), arithmetic)  # type: ignore[union-attr]
 
 
-def test_channels_are_not_audited() -> None:
-    with pytest.raises(InvalidInput, match="one multiplier and one shift"):
-        arithmetic_of(node_of(RESCALE, "int8", "int8", {"per_channel": True}))
+@pytest.mark.parametrize(("source", "target", "attributes", "box", "expected"), RESCALES[:6])
+def test_boxes_with_channels_are_named_as_those_with_one_factor(
+    source: str, target: str, attributes: dict[str, Any], box: Any, expected: Any
+) -> None:
+    """Neighbours have different multipliers and shifts: the box is asked for each alone."""
+
+    def by_channel(x: Array, multiplier: Array, shift: Array, *points: Array) -> Array:
+        every = zip(*(np.broadcast_to(one, x.shape) for one in (x, multiplier, shift)), strict=True)
+        return np.concatenate([box(target, *(np.array([one]) for one in own), *points) for own in every])
+
+    node = node_of(RESCALE, source, target, {**attributes, "per_channel": True})
+    (probe, *_) = arithmetic_of(node).first_probes()
+    assert np.unique(probe.others[0]).size > 1 and probe.others[0].shape == probe.x.shape
+    found = by_probes(node, by_channel)
+    for name, value in expected.items():
+        assert value == found[name] or value in found[name], found
+
+
+def by_probes(node: Node, box: Any) -> dict[str, list[str]]:
+    """The values left after the first probes, of each facet; few elements, for the boxes go one by one."""
+    arithmetic = arithmetic_of(node)
+    alive = list(arithmetic.candidates.all)
+    for probe in arithmetic.first_probes():
+        few = probe.only(np.arange(0, probe.x.size, 3))
+        answer = codes_of_output(box(few.x, *few.others))
+        told = zip(alive, arithmetic.predict(few, alive), strict=True)
+        alive = [one for one, found in told if ((found == answer) | (found == ANYTHING)).all()]
+    return {facet.name: list({one[place].id for one in alive}) for place, facet in enumerate(arithmetic.facets)}
+
+
+def test_a_box_that_takes_one_channels_factor_for_all_is_not_named() -> None:
+    node = node_of(RESCALE, "int8", "int8", {"per_channel": True})
+    box = RESCALES[0][3]
+    found = by_probes(node, lambda x, multiplier, shift, *points: box("int8", x, multiplier[:1], shift[:1], *points))
+    assert not any(found.values())
 
 
 def test_an_answer_says_where_the_document_is_silent() -> None:

@@ -11,6 +11,7 @@ import pytest
 from audited_stages import (
     ELEMENTS,
     EXPONENTS,
+    INTEGERS,
     POINTS,
     RESULTS,
     SCALES,
@@ -18,6 +19,7 @@ from audited_stages import (
     Box,
     blocks,
     dynamic,
+    exponent_of_integers,
     least_block_scale,
     odd_exponent,
     odd_scale,
@@ -149,9 +151,11 @@ def test_a_least_scale_is_in_no_table() -> None:
     assert found["scales"]["semantics"] == {} and found["elements"]["semantics"]
 
 
-def test_elements_that_are_integers_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="elements that are floats"):
-        stages_of(blocks(), BLOCKS, to="int8")
+@pytest.mark.parametrize(("integers", "wanted"), INTEGERS)
+def test_the_way_to_elements_that_are_integers_is_named(integers: Any, wanted: dict[str, str]) -> None:
+    found = stages_of(blocks(exponent=exponent_of_integers, cast=integers), BLOCKS, to="int8")
+    assert found["scales"]["semantics"]["exponent"] == "floor"
+    assert is_told(found["elements"], wanted), found["elements"]["semantics"]
 
 
 @pytest.mark.parametrize("operator", STAGED)

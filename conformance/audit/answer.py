@@ -158,6 +158,7 @@ class AuditAnswer:
             "attributes": {k: list(v) if isinstance(v, tuple) else v for k, v in self.node.attributes.items()},
             "semantics": self.semantics(),
             "sentences": self.sentences(),
+            "specials": [facet.name for facet in self.inference.arithmetic.specials],
             "consistent": self.consistent(),
             "equal": self.equal,
             "refuted": self.refuted(),

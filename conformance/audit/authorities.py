@@ -1,7 +1,8 @@
 """Which documents a backend meets: what it answered against what each text allows.
 
 An answer contradicts a document if none of the combinations that the text allows gives it. So every contradiction is
-one input that was really asked. Texts are silent on NaN and infinities: these are not compared.
+one input that was really asked. The verdict is about finite numbers: what few texts say of NaN and infinities is
+compared by itself (special_documents.py).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.operators import AUDITED
+from tiebreak.conformance.audit.operators import AUDITED, STAGED
 from tiebreak.conformance.audit.plainness import Plain, plainest
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.documents import Authority, open_facets, predictions
@@ -33,6 +34,9 @@ AUTHORITIES: Mapping[str, tuple[Authority, ...]] = {  # quantizers that need the
     )
     if semantics.authorities
 }
+STAGED_AUTHORITIES: Mapping[str, Mapping[str, tuple[Authority, ...]]] = {  # by output
+    operator: semantics.authorities for operator, semantics in STAGED.items()
+}
 MEETS, CONTRADICTS, UNTOLD, SILENT = "meets", "contradicts", "can't be told", "silent"
 
 MIXED = "it allows each answer, but none of its arithmetics gives them all"
@@ -41,7 +45,7 @@ MIXED = "it allows each answer, but none of its arithmetics gives them all"
 def authorities_of(operator: str) -> tuple[Authority, ...]:
     """The documents about an operator's arithmetic. Raises InvalidInput for an operator without any."""
     if operator not in AUTHORITIES:
-        raise InvalidInput(f"authorities knows {', '.join(AUTHORITIES)}, not {operator!r}")
+        raise InvalidInput(f"authorities knows {', '.join((*AUTHORITIES, *STAGED_AUTHORITIES))}, not {operator!r}")
     return AUTHORITIES[operator]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.audit.answer import operand_texts
+from tiebreak.conformance.audit.operators import STAGED
 from tiebreak.conformance.audit.plainness import plainest
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.documents import Authority, predictions
@@ -98,8 +99,9 @@ def documents_apart(arithmetic: Arithmetic, documents: Sequence[Authority]) -> d
 
 def probes_of(arithmetic: Arithmetic) -> list[Probe]:
     """Plain ones first."""
-    plain = plain_probes(arithmetic.node) if get_operator(arithmetic.node.operator).family == "quantize" else ()
-    return list(chain(plain, arithmetic.first_probes()))
+    operator = arithmetic.node.operator
+    has_plain = operator not in STAGED and get_operator(operator).family == "quantize"
+    return list(chain(plain_probes(arithmetic.node) if has_plain else (), arithmetic.first_probes()))
 
 
 def allowed_by(arithmetic: Arithmetic, documents: Sequence[Authority], probe: Probe) -> Spoken:

@@ -15,8 +15,9 @@ from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.by_path import paths_data
 from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, silence_of
+from tiebreak.conformance.audit.operators import AUDITED, STAGED, arithmetic_of, silence_of
 from tiebreak.conformance.audit.proof import separate_remaining
+from tiebreak.conformance.audit.special_documents import special_documents
 from tiebreak.conformance.audit.staged import staged_data
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.errors import Unsupported
@@ -53,6 +54,7 @@ def audit_job(
         answer = audited_backend(backend, node, exhaustive=exhaustive)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.as_data(facts) | {"silence": silence_of(node), "seconds": round(time.monotonic() - begun, 3)}
+        found["special_documents"] = special_documents(answer.inference, AUDITED[node.operator].authorities)
         if answer.finite_path:
             found["by_path"] = paths_data(arithmetic_of(node), Asker(backend, node))
         if earlier_run is not None:

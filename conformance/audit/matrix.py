@@ -53,8 +53,11 @@ def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
     return list(dict.fromkeys(one for one in (exact, base, *needed) if one in everything))
 
 
-def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separation], int]:
-    """The semantics, all their pairs, and the number of inputs that were compared."""
+def separations(arithmetic: Arithmetic, *, whole: bool = True) -> tuple[list[Semantics], list[Separation], int]:
+    """The semantics, all their pairs, and the number of inputs that were compared.
+
+    Without `whole` not every x can be asked: a pair that no probe tells apart is not compared for all of them.
+    """
     arithmetic.assume()
     semantics, random = plain_semantics(arithmetic), np.random.default_rng(5)
     probes = [*arithmetic.first_probes(), *(arithmetic.further_probe(random) for _ in range(SEARCHES))]
@@ -65,7 +68,8 @@ def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separatio
         tables.append(np.stack([found[one] for one in semantics]))
     pairs = combinations(range(len(semantics)), 2)
     compared = sum(probe.x.size for probe in probes)
-    return semantics, [separate_pair(arithmetic, semantics, probes, tables, pair, compared) for pair in pairs], compared
+    told = [separate_pair(arithmetic, semantics, probes, tables, pair, compared, whole=whole) for pair in pairs]
+    return semantics, told, compared
 
 
 def separate_pair(
@@ -75,6 +79,8 @@ def separate_pair(
     tables: Sequence[Array],
     pair: tuple[int, int],
     compared: int,
+    *,
+    whole: bool,
 ) -> Separation:
     """The simplest witness of the first probe that has one; without one, the comparison for every x."""
     i, j = pair
@@ -85,7 +91,7 @@ def separate_pair(
             (place,) = plainest_place(probe, differ)
             return Separation(i, j, probe.only(np.array([place])), (int(one[place]), int(other[place])), "")
     comparison, two, shown = Comparison(arithmetic), [semantics[i], semantics[j]], 0
-    for setting in settings_of(probes):
+    for setting in settings_of(probes) if whole else ():
         same, found = comparison.compare(two, setting)
         if found is not None:
             only = found.only(np.array([0]))

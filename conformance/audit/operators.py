@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.model import AuditedSemantics, StagedSemantics
+from tiebreak.conformance.operators.model import AuditedSemantics, StagedSemantics, as_it_is
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
@@ -21,8 +21,6 @@ STAGED: dict[str, StagedSemantics] = {
     record.id: record.semantics for record in TESTED.values() if isinstance(record.semantics, StagedSemantics)
 }
 
-KNOWN_INTEGERS = ", and of integers to floats"
-
 
 def arithmetic_of(node: Node) -> Arithmetic:
     """The table of facets for a node. Raises InvalidInput for an operator or types without one."""
@@ -33,19 +31,17 @@ def arithmetic_of(node: Node) -> Arithmetic:
         return semantics.arithmetic(node)
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
     casts = get_operator(node.operator).family == "cast"
-    if isinstance(first, IntegerType) and not (casts and isinstance(result, FloatType)):
-        also = KNOWN_INTEGERS if casts else ""
-        raise InvalidInput(f"{node.operator}: semantics are known of real inputs{also}, not of {first.name}")
+    if isinstance(first, IntegerType) and not casts:
+        raise InvalidInput(f"{node.operator}: semantics are known of real inputs, not of {first.name}")
     if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
     return semantics.arithmetic(node)
 
 
 def case_of_probe(node: Node, probe: Probe, number: int) -> Case:
-    """The call of a probe, its inputs in the shapes that the operator takes."""
-    if node.operator not in AUDITED:
-        return probe.case(node, number)
-    return Case(f"audit/{number}", node, AUDITED[node.operator].arranged(probe))
+    """The call of a probe, as the operator takes it."""
+    as_called = AUDITED[node.operator].as_called if node.operator in AUDITED else as_it_is
+    return as_called(node, probe).case(node, number)
 
 
 def silence_of(node: Node) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.audit.operators import case_of_probe
-from tiebreak.conformance.judging.domains import domains_of
+from tiebreak.conformance.audit.operators import STAGED, case_of_probe
+from tiebreak.conformance.judging.domains import CALIBRATED, PATHOLOGICAL, domains_of
 from tiebreak.conformance.judging.families import families_of
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.nodes import Node
@@ -35,19 +35,33 @@ def plainest(node: Node, probe: Probe, chosen: Array, codes: Array) -> Plain:
     ordinary = np.flatnonzero(domains == domains.min())
     places, domain = places[ordinary], int(domains.min())
     places = places[np.argsort(-trailing_zeros(probe.x[places]), kind="stable")[:LOOKED_AT]]
-    others = sum(effort_of_other(other) for other in probe.others)
-    size = sum(abs(float(other)) for other in probe.others)
-    ranks = [(domain, others + effort(x), abs(float(x)), size) for x in probe.x[places]]
+    ranks = [(domain, *effort_and_sizes(probe.only(places[[number]]))) for number in range(places.size)]
     best = min(range(places.size), key=lambda number: ranks[number])
     where = places[[best]]
     return Plain(probe.only(where), int(codes[where[0]]), DOMAINS[domain], ranks[best])
 
 
+def effort_and_sizes(one: Probe) -> tuple[int, float, float]:
+    """The effort of all operands of a probe's one element, the magnitude of x, and that of the others together."""
+    x, others = one.x[0], [np.asarray(other).reshape(-1)[0] for other in one.others]
+    sizes = abs(float(x)), float(sum(abs(float(other)) for other in others))
+    return effort(x) + sum(map(effort_of_other, others)), *sizes
+
+
 def element_domains(node: Node, probe: Probe, codes: Array) -> Array:
-    """The domain (a number of DOMAINS) of each element."""
+    """The domain (a number of DOMAINS) of each element; of an output in stages by the sizes of its operands alone."""
+    if node.operator in STAGED:
+        return np.where(is_tiny(probe), PATHOLOGICAL, CALIBRATED)
     case = case_of_probe(node, probe, 0)
     (family,) = families_of([case], [problems_of(case)], np.zeros(1, np.int64))
     return np.broadcast_to(domains_of(family, node.operator, codes), codes.shape)
+
+
+def is_tiny(probe: Probe) -> Array:
+    """Where an operand is below the normal numbers of float32 (a mask)."""
+    sizes = [np.abs(np.asarray(one).astype(np.float64)) for one in (probe.x, *probe.others)]
+    tiny = [(size > 0) & (size < np.finfo(np.float32).tiny) for size in sizes]
+    return np.asarray(np.broadcast_to(np.logical_or.reduce(np.broadcast_arrays(*tiny)), probe.x.shape))
 
 
 def trailing_zeros(x: Array) -> Array:

@@ -136,7 +136,12 @@ def equal_in_setting(inference: Inference, comparison: Comparison, setting: Prob
 def settings_of(probes: Sequence[Probe]) -> list[Probe]:
     """The distinct inputs after the first of the first probes, each as a probe without elements."""
     distinct = {tuple(other.tobytes() for other in probe.others): probe for probe in reversed(probes)}
-    return [Probe(probe.x[:0], probe.others) for probe in list(distinct.values())[::-1][:SETTINGS]]
+    return [Probe(probe.x[:0], one_of_each(probe)) for probe in list(distinct.values())[::-1][:SETTINGS]]
+
+
+def one_of_each(probe: Probe) -> tuple[Array, ...]:
+    """The other inputs; of those that have a number for each element, the first one's."""
+    return tuple(other if other.size == 1 else other.reshape(-1)[:1] for other in probe.others)
 
 
 def proof_text(arithmetic: Arithmetic, settings: int) -> str:

@@ -13,6 +13,7 @@ from tiebreak.conformance.audit.asking import AT_ONCE, MOST_FAILED, PathDependen
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import STAGED
 from tiebreak.conformance.audit.proof import separate_remaining
+from tiebreak.conformance.audit.special_documents import special_documents
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.conformance.semantics.stages import Inputs, Outputs, Stage
@@ -68,11 +69,19 @@ class Caller:
 
 def staged_data(backend: IsolatedBackend, node: Node) -> Iterator[dict[str, Any]]:
     """For each stage its answer as AuditAnswer.as_data, with the `output` and the outputs that were `given`."""
+    for stage, answer in staged_answers(backend, node):
+        facts = {"output": stage.output, "given": list(stage.given), "backend": backend.name}
+        found = answer.as_data(facts | {"version": backend.version}) | {"silence": ""}
+        documents = STAGED[node.operator].authorities[stage.output]
+        yield found | {"special_documents": special_documents(answer.inference, documents)}
+
+
+def staged_answers(backend: IsolatedBackend, node: Node) -> Iterator[tuple[Stage, AuditAnswer]]:
+    """The stages of a node on a backend that was started, each with its audit. Raises what Caller raises."""
     if backend.operators is not None and node.operator not in backend.operators:
         raise Unsupported(f"it claims {', '.join(sorted(backend.operators)) or 'no operator'}")
     for stage in STAGED[node.operator].stages(node, Caller(backend, node)):
-        facts = {"output": stage.output, "given": list(stage.given), "backend": backend.name}
-        yield audited_stage(stage).as_data(facts | {"version": backend.version}) | {"silence": ""}
+        yield stage, audited_stage(stage)
 
 
 def audited_stage(stage: Stage) -> AuditAnswer:

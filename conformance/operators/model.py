@@ -103,8 +103,8 @@ def nothing_open(node: Node) -> str:
     return ""
 
 
-def as_they_are(probe: Probe) -> tuple[Array, ...]:
-    return (probe.x, *probe.others)
+def as_it_is(node: Node, probe: Probe) -> Probe:
+    return probe
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ class AuditedSemantics:
     (empty: its own). `authorities` are the documents about the same arithmetic, its own among them. `role_of` gives the
     role of the clause that a facet (by name) of a node is about, if that depends on the node. `silence` is a sentence:
     what the document leaves open of a node though the table names a value for it; empty for most. `of_integers`: the
-    table is about integers times a factor. `parameter_shape` is that of each input after the first. `arranged` gives
-    the inputs of a probe's call, if they have other shapes.
+    table is about integers times a factor. `parameter_shape` is that of each input after the first. `as_called` gives
+    a probe as its node takes it.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
@@ -130,17 +130,19 @@ class AuditedSemantics:
     silence: Callable[[Node], str] = nothing_open
     of_integers: bool = False
     parameter_shape: tuple[int, ...] = ()
-    arranged: Callable[[Probe], tuple[Array, ...]] = as_they_are
+    as_called: Callable[[Node, Probe], Probe] = as_it_is
 
 
 @dataclass(frozen=True)
 class StagedSemantics:
     """How an audit searches for the semantics of an operator whose outputs come in stages.
 
-    `stages` gives the tables of a node and how a backend is asked for them, the first output first.
+    `stages` gives the tables of a node and how a backend is asked for them, the first output first. `authorities` are
+    the documents about each output.
     """
 
     stages: Stages
+    authorities: Mapping[str, tuple[Authority, ...]]
 
 
 def never_elementwise(case: Case) -> None:

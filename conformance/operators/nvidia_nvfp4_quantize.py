@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, 
 from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_stages import OF_SMALL_BLOCKS
 from tiebreak.conformance.semantics.small_block_quantize import small_block_stages
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.nvidia_nvfp4_quantize import (
@@ -174,5 +175,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(measured=BLOCK),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=StagedSemantics(small_block_stages),
+    semantics=StagedSemantics(small_block_stages, OF_SMALL_BLOCKS),
 )

@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, 
 from tiebreak.conformance.operators.ocp_mx_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_stages import OF_BLOCKS
 from tiebreak.conformance.semantics.block_quantize import block_stages
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.ocp_mx_quantize import (
@@ -184,5 +185,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(always_last=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=StagedSemantics(block_stages),
+    semantics=StagedSemantics(block_stages, OF_BLOCKS),
 )

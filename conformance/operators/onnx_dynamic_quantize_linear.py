@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.model import Absent, CaseConstraints, Operat
 from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_stages import OF_DYNAMIC
 from tiebreak.conformance.semantics.dynamic_quantize import dynamic_stages
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 from tiebreak.golden.operators.onnx_dynamic_quantize_linear import ID
@@ -108,5 +109,5 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has one range for the whole input"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=StagedSemantics(dynamic_stages),
+    semantics=StagedSemantics(dynamic_stages, OF_DYNAMIC),
 )

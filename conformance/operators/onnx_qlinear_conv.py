@@ -175,6 +175,6 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=OWN,
     semantics=AuditedSemantics(
-        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, arranged=as_pixels
+        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, as_called=as_pixels
     ),
 )

@@ -199,6 +199,6 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=AuditedSemantics(
-        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, arranged=as_rows
+        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, as_called=as_rows
     ),
 )

@@ -22,6 +22,7 @@ from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tosa_rescale_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.authorities_scaling import OF_RESCALE
 from tiebreak.conformance.semantics.rescale import rescale, role_of_rescale, silence_of_rescale
+from tiebreak.conformance.semantics.rescale_channels import with_every_channel
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.tosa_rescale import DOUBLE, ID, LEAST_SHIFT, MOST_SHIFT, SINGLE
@@ -199,5 +200,6 @@ TESTED = OperatorUnderTest(
         silence=silence_of_rescale,
         of_integers=True,
         parameter_shape=(1,),
+        as_called=with_every_channel,
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority
+from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority, SpecialRule
 from tiebreak.conformance.semantics.precisions import EXACT
 from tiebreak.conformance.semantics.quantize_facets import AFTER, BEFORE
 from tiebreak.conformance.semantics.quantize_saturation import SATURATE
@@ -116,6 +116,7 @@ OPENVINO = Authority(
         {**ADDED_FIRST, "precision": (EXACT,), "round_mode": (TO_EVEN, UP, DOWN)},  # the level is never negative
         {**ADDED_FIRST, "precision": (OWN,), "scaling": (RANGE,), "round_mode": (TO_EVEN, AWAY, TO_ZERO, FLOOR)},
     ),
+    specials=(SpecialRule({"positive_infinity": ("highest",), "negative_infinity": ("lowest",)}),),
 )
 WEBNN = Authority(
     id="webnn",

@@ -1,19 +1,31 @@
-"""What documents say of casts to small types. Each sentence is ours; each fact is in the text at `url`.
-
-What they say of NaN and infinities is not compared: the page of contested questions has it.
-"""
+"""What documents say of casts to small types. Each sentence is ours; each fact is in the text at `url`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority, SpecialRule
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 
 FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT4, *E8M0)  # what the tables are about
 BEFORE_ENDS: Allowed = dict.fromkeys(("reading", "precision", "input_subnormals", "exponent", "round_mode"), (ASKED,))
 TABLED: Allowed = {**BEFORE_ENDS, **dict.fromkeys(("output_subnormals", "saturation", "zero"), (ASKED,))}
+
+INFINITIES = ("positive_infinity", "negative_infinity")
+TWO_ZEROS, ONE_ZERO = ("float8_e4m3fn", "float8_e5m2"), ("float8_e4m3fnuz", "float8_e5m2fnuz")
+TO_NAN = SpecialRule({"nan": ("nan",)})
+TO_LARGEST = dict.fromkeys(INFINITIES, ("largest",))
+INFINITIES_TO_NAN = dict.fromkeys(INFINITIES, ("nan",))
+OF_FLOAT8 = (  # up to operator set 23 an infinity became NaN in a type with one zero, saturate or not
+    TO_NAN,
+    SpecialRule(TO_LARGEST, {"saturate": True}, TWO_ZEROS),
+    SpecialRule(TO_LARGEST, {"saturate": True}, ONE_ZERO, range(24, 1 << 16)),
+    SpecialRule(INFINITIES_TO_NAN, {"saturate": True}, ONE_ZERO, range(24)),
+    SpecialRule(dict.fromkeys(INFINITIES, ("infinity",)), {"saturate": False}, ("float8_e5m2",)),
+    SpecialRule(INFINITIES_TO_NAN, {"saturate": False}, ("float8_e4m3fn", *ONE_ZERO)),
+)
+OF_FLOAT4 = (SpecialRule({"nan": ("highest", "largest"), **TO_LARGEST}),)  # of NaN's sign it says nothing
 
 ONNX_FLOAT8 = Authority(
     id="onnx-float8",
@@ -26,6 +38,7 @@ ONNX_FLOAT8 = Authority(
     allows=(TABLED,),
     input_types=FLOATS,
     output_types=FLOAT8,
+    specials=OF_FLOAT8,
 )
 ONNX_POWERS = Authority(
     id="onnx-powers",
@@ -38,6 +51,11 @@ ONNX_POWERS = Authority(
     allows=(TABLED,),
     output_types=E8M0,
     asked=({"round_mode": "up", "saturate": True}, {"round_mode": "nearest", "saturate": False}),
+    specials=(
+        TO_NAN,
+        SpecialRule({"positive_infinity": ("largest",)}, {"saturate": True}),
+        SpecialRule({"positive_infinity": ("nan",)}, {"saturate": False}),
+    ),
 )
 ONNX_ROUND_MODE = replace(
     ONNX_POWERS,
@@ -47,6 +65,7 @@ ONNX_ROUND_MODE = replace(
     open="Zero, negative numbers and what is beyond the range.",
     allows=({name: values for name, values in BEFORE_ENDS.items() if name != "exponent"},),  # tiny ones are open
     asked=(),
+    specials=(),
 )
 ONNX_FLOAT4 = Authority(
     id="onnx-float4",
@@ -57,6 +76,7 @@ ONNX_FLOAT4 = Authority(
     open="Nothing of finite numbers.",
     allows=(TABLED,),
     output_types=FLOAT4,
+    specials=OF_FLOAT4,
 )
 ONNX_INT4 = Authority(
     id="onnx-int4",
@@ -66,6 +86,7 @@ ONNX_INT4 = Authority(
     says="A float goes to the nearest integer, ties to even.",
     open="What a float beyond the range becomes.",
     allows=(BEFORE_ENDS,),
+    input_types=FLOATS,
     output_types=INT4,
 )
 ONNX_INT2 = replace(
@@ -75,6 +96,17 @@ ONNX_INT2 = replace(
     version="operator set 25",
     url="https://onnx.ai/onnx/technical/int2.html",
     output_types=INT2,
+)
+ONNX_INTEGERS = Authority(
+    id="onnx-integers",
+    title="ONNX, Cast from an integer to an integer",
+    version="operator sets 21 to 25",
+    url="https://onnx.ai/onnx/operators/onnx__Cast.html",
+    says="Of what is out of range the higher bits are discarded; what is left is read in two's complement.",
+    open="Nothing.",
+    allows=(dict.fromkeys(("reading", "precision", "saturation"), (ASKED,)),),
+    input_types=tuple(INTEGER_TYPES),
+    output_types=tuple(INTEGER_TYPES),
 )
 OPENVINO = Authority(
     id="openvino-convert",
@@ -104,6 +136,7 @@ PTX_FLOAT8 = Authority(
     input_types=("float32", "float16"),
     output_types=("float8_e4m3fn", "float8_e5m2"),
     asked=({"saturate": True},),
+    specials=(SpecialRule({"nan": ("nan",), **TO_LARGEST}),),
 )
 PTX_FLOAT4 = replace(
     PTX_FLOAT8,
@@ -112,6 +145,7 @@ PTX_FLOAT4 = replace(
     open="Nothing of finite numbers.",
     input_types=("float32",),
     output_types=FLOAT4,
+    specials=(SpecialRule({"nan": ("highest", "largest"), **TO_LARGEST}),),
 )
 OF_CAST = (
     ONNX_FLOAT8,
@@ -120,6 +154,7 @@ OF_CAST = (
     ONNX_ROUND_MODE,
     ONNX_INT4,
     ONNX_INT2,
+    ONNX_INTEGERS,
     OPENVINO,
     ML_DTYPES,
     PTX_FLOAT8,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
-from tiebreak.conformance.semantics.block_scale import BIAS, BlockScale
+from tiebreak.conformance.semantics.block_scale import BIAS, BlockScale, ElementRange, element_range
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.cast_probes import aimed_inputs
 from tiebreak.conformance.semantics.model import Probe, codes
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.quantize_probes import trap_inputs
 from tiebreak.conformance.semantics.stages import (
     AtSettings,
     Inputs,
@@ -18,24 +21,30 @@ from tiebreak.conformance.semantics.stages import (
     Run,
     Stage,
     ask_at,
+    calls_at,
     stand_in,
 )
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
-from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.ocp_mx_quantize import BLOCK, ID
+from tiebreak.golden.operators.ocp_mx_quantize import BLOCK
 from tiebreak.golden.problem import Array
 
 SCALES, ELEMENTS = "scales", "elements"
 ASKED = ("precision", "round_mode", "output_subnormals", "saturation", "zero")  # of the elements
+ASKED_OF_INTEGERS = ("precision", "round_mode", "saturation")
+TOLD_APART = {  # a power of two divides exactly, no zero point is added, and nothing is far beyond the range
+    "precision": ("float32", "bfloat16", "float16"),
+    "saturation": ("saturate", "wrap", "narrow-range"),
+}
+UNIT = 2.0**-6  # of MXINT8
+SINGLE = np.float32
+INTEGER_OPERANDS = (np.asarray(UNIT, SINGLE), np.zeros((), np.int8))  # the table's operands after x / scale
 FEW = 3000  # numbers of a probe
 
 
 def block_stages(node: Node, run: Run) -> Iterator[Stage]:
-    """The stages of a node whose elements are floats. InvalidInput for others."""
-    kind = ELEMENT_TYPES[node.output_type]
-    if not isinstance(kind, FloatType):
-        raise InvalidInput(f"{ID}: semantics are known of elements that are floats, not of {kind.name}")
+    """The stages of a node; the elements' only if a scale far below the greatest magnitude can be made."""
+    kind = element_range(ELEMENT_TYPES[node.output_type])
     yield scale_stage(node, kind, run)
     settings = measured_settings(node, kind, run)
     if settings:
@@ -56,19 +65,22 @@ def blocks_of(first: Array, values: Array, size: int = BLOCK) -> Array:
     return found
 
 
-def scale_stage(node: Node, kind: FloatType, run: Run) -> Stage:
+def scale_stage(node: Node, kind: ElementRange, run: Run) -> Stage:
+    def calls(probe: Probe) -> list[Inputs]:
+        return [(blocks_of(probe.x, probe.x[:0]),)]
+
     def ask(probes: Sequence[Probe]) -> list[Array | None]:
-        answers = run([(blocks_of(probe.x, probe.x[:0]),) for probe in probes])
+        answers = run([calls(probe)[0] for probe in probes])
         return [
             None if one is None else codes(one[1])[: probe.x.size] for probe, one in zip(probes, answers, strict=True)
         ]
 
-    dtype = node.inputs[0].dtype
-    table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype))
-    return Stage(SCALES, BlockScale(table, kind, str(node.value("scaling_mode"))), ask)
+    dtype, mode = node.inputs[0].dtype, str(node.value("scaling_mode"))
+    table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype), scaling_mode=mode)
+    return Stage(SCALES, BlockScale(table, kind, mode), ask, calls)
 
 
-def measured_settings(node: Node, kind: FloatType, run: Run) -> list[MeasuredSetting]:
+def measured_settings(node: Node, kind: ElementRange, run: Run) -> list[MeasuredSetting]:
     """A block whose greatest magnitude is as far beyond its scale as any, and so beyond the largest element or not."""
     dtype = node.inputs[0].dtype
     almost_two = np.array(2.0 - 2.0**-7) * 2.0**kind.emax
@@ -77,18 +89,35 @@ def measured_settings(node: Node, kind: FloatType, run: Run) -> list[MeasuredSet
     if outputs is None or not 0 < (code := int(codes(outputs[1])[0])) < 2 * BIAS:
         return []
     end = float(anchors[0]) / 2.0 ** (code - BIAS)
-    return [MeasuredSetting((), np.array([anchors[0], 2.0 ** (code - BIAS)]).astype(dtype), -end, end)]
+    others = () if isinstance(ELEMENT_TYPES[node.output_type], FloatType) else INTEGER_OPERANDS
+    return [MeasuredSetting(others, np.array([anchors[0], 2.0 ** (code - BIAS)]).astype(dtype), -end, end)]
 
 
-def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting], size: int = BLOCK) -> Stage:
-    """The elements of blocks of a size whose own scale is a power of two."""
+def element_table(node: Node, settings: Sequence[MeasuredSetting]) -> AtSettings:
+    """What elements are, given x / scale: a cast to a float, or MXINT8's integer of 2^-6."""
     dtype, target = node.inputs[0].dtype, node.outputs[0].dtype
-    table = stand_in(node, (("x / scale", dtype),), (ELEMENTS, target), saturate=True)
+    if not isinstance(ELEMENT_TYPES[node.output_type], FloatType):
+        operands = (("x / scale", dtype), ("unit", SINGLE), ("zero point", target))
+        inner = QuantizeArithmetic(stand_in(node, operands, (ELEMENTS, target)))
+        return AtSettings(inner, settings, ASKED_OF_INTEGERS, partial(numbers_near_integers, inner.node), TOLD_APART)
 
     def numbers(setting: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
         x = aimed_inputs(node.input_type, node.output_type)
         x = x[setting.keeps(x.astype(np.float64))]
-        return x[random.permutation(x.size)[: most or FEW]]
+        zeros = np.array([0.0, -0.0]).astype(dtype)
+        return np.concatenate([zeros, x[random.permutation(x.size)[: most or FEW]]])
+
+    table = stand_in(node, (("x / scale", dtype),), (ELEMENTS, target), saturate=True)
+    return AtSettings(CastArithmetic(table), settings, ASKED, numbers)
+
+
+def numbers_near_integers(table: Node, setting: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
+    return trap_inputs(table, UNIT, 0, random, most)
+
+
+def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting], size: int = BLOCK) -> Stage:
+    """The elements of blocks of a size whose own scale is a power of two."""
+    dtype = node.inputs[0].dtype
 
     def call(setting: MeasuredSetting, x: Array) -> Inputs:
         scale = float(setting.anchors[1])
@@ -96,10 +125,11 @@ def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting], siz
 
     def own(setting: MeasuredSetting, outputs: Outputs) -> tuple[Array, ...]:
         same = (outputs[1].astype(np.float64) == float(setting.anchors[1])).all()
-        return () if same else (np.zeros(1),)
+        return setting.others if same else (np.zeros(1),)
 
     def results(outputs: Outputs, count: int) -> Array:
         return np.ascontiguousarray(outputs[0].reshape(-1, size)[:, 1:]).reshape(-1)[:count]
 
-    arithmetic = AtSettings(CastArithmetic(table), settings, ASKED, numbers)
-    return Stage(ELEMENTS, arithmetic, ask_at(settings, run, call, own, results), (SCALES,), elementwise=True)
+    arithmetic = element_table(node, settings)
+    ask, calls = ask_at(settings, run, call, own, results), calls_at(settings, call)
+    return Stage(ELEMENTS, arithmetic, ask, calls, (SCALES,), elementwise=True)

@@ -12,12 +12,27 @@ import numpy as np
 from tiebreak.conformance.semantics.finite_only import CodeOfZeros, ZerosApart
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, valid_candidates
 from tiebreak.conformance.semantics.type_grids import largest_of
-from tiebreak.golden.elements import FloatType
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 BIAS = 127
 LEAST, MOST = -100, 100  # exponents of the blocks that are asked: far from the ends of the scale's type
+
+
+class ElementRange(NamedTuple):
+    """The exponent of an element type's largest power of two, its significant bits, and its largest value."""
+
+    emax: int
+    precision: int
+    largest: float
+
+
+INTEGERS = ElementRange(0, 7, 127 / 64)  # MXINT8: integers times 2^-6
+
+
+def element_range(kind: FloatType | IntegerType) -> ElementRange:
+    return ElementRange(kind.emax, kind.precision, largest_of(kind)) if isinstance(kind, FloatType) else INTEGERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +41,7 @@ class ExponentRule:
 
     id: str
     sentence: str
-    of: Callable[[Array, FloatType], Array]
+    of: Callable[[Array, ElementRange], Array]
     cause: str = ""
 
 
@@ -38,15 +53,15 @@ def upward(values: Array) -> Array:
     return np.asarray(exponents(values) + (np.frexp(values)[0] != 0.5))
 
 
-def floor(amax: Array, kind: FloatType) -> Array:
+def floor(amax: Array, kind: ElementRange) -> Array:
     return exponents(amax) - kind.emax
 
 
-def ceil(amax: Array, kind: FloatType) -> Array:
+def ceil(amax: Array, kind: ElementRange) -> Array:
     return upward(amax) - kind.emax
 
 
-def even(amax: Array, kind: FloatType) -> Array:
+def even(amax: Array, kind: ElementRange) -> Array:
     """A tie below 2 goes to 2, whichever the tie rule."""
     unit = 2.0 ** (1 - kind.precision)
     return np.asarray(exponents(amax) + (np.frexp(amax)[0] * 2 >= 2 - unit / 2) - kind.emax)
@@ -57,32 +72,32 @@ def logarithm(values: Array) -> Array:
     return np.asarray(np.log2(values.astype(np.float64)).astype(np.float32).astype(np.float64))
 
 
-def floor_of_logarithm(amax: Array, kind: FloatType) -> Array:
+def floor_of_logarithm(amax: Array, kind: ElementRange) -> Array:
     return np.asarray(np.floor(logarithm(amax)).astype(np.int64) - kind.emax)
 
 
-def ceil_of_logarithm(amax: Array, kind: FloatType) -> Array:
+def ceil_of_logarithm(amax: Array, kind: ElementRange) -> Array:
     return np.asarray(np.ceil(logarithm(amax)).astype(np.int64) - kind.emax)
 
 
-def rceil_of_logarithm(amax: Array, kind: FloatType) -> Array:
-    return np.asarray(np.ceil(logarithm(amax.astype(np.float32) / np.float32(largest_of(kind)))).astype(np.int64))
+def rceil_of_logarithm(amax: Array, kind: ElementRange) -> Array:
+    return np.asarray(np.ceil(logarithm(amax.astype(np.float32) / np.float32(kind.largest))).astype(np.int64))
 
 
-def rceil(amax: Array, kind: FloatType) -> Array:
-    """A product with the reciprocal gives the same for every float32 and every element type."""
-    return upward((amax.astype(np.float32) / np.float32(largest_of(kind))).astype(np.float64))
+def rceil(amax: Array, kind: ElementRange) -> Array:
+    """A product with the reciprocal gives the same for every float32 and every float of 4 to 8 bits."""
+    return upward((amax.astype(np.float32) / np.float32(kind.largest)).astype(np.float64))
 
 
-def nearest(amax: Array, kind: FloatType) -> Array:
+def nearest(amax: Array, kind: ElementRange) -> Array:
     return exponents(amax) + (np.frexp(amax)[0] >= 0.75) - kind.emax
 
 
-def floor_of_ratio(amax: Array, kind: FloatType) -> Array:
-    return exponents(amax / largest_of(kind))
+def floor_of_ratio(amax: Array, kind: ElementRange) -> Array:
+    return exponents(amax / kind.largest)
 
 
-def nearest_logarithm(amax: Array, kind: FloatType) -> Array:
+def nearest_logarithm(amax: Array, kind: ElementRange) -> Array:
     return exponents(amax) + (np.frexp(amax)[0] ** 2 >= 0.5) - kind.emax
 
 
@@ -171,7 +186,7 @@ class BlockScale(ZerosApart):
     """The scale of blocks, of which `x` is the greatest magnitude. `mode` names the rule that the node asks for."""
 
     node: Node
-    kind: FloatType
+    kind: ElementRange
     mode: str
     of_zeros: ClassVar = OF_ZEROS
 
@@ -194,7 +209,7 @@ class BlockScale(ZerosApart):
         """Magnitudes on both sides of each number at which a rule changes its mind."""
         random = np.random.default_rng(7)
         unit = 2.0 ** (1 - self.kind.precision)
-        edges = [1.0, 1.5, 2**0.5, 2 - unit / 2, 2 - unit, largest_of(self.kind) / 2.0**self.kind.emax, 1.25]
+        edges = [1.0, 1.5, 2**0.5, 2 - unit / 2, 2 - unit, self.kind.largest / 2.0**self.kind.emax, 1.25]
         for exponent in (0, 1, -1, 7, -9, 40, -40):
             yield self.probe(np.array(edges), exponent)
         yield self.probe(1 + random.random(200), int(random.integers(LEAST, MOST)))

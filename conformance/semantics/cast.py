@@ -14,13 +14,19 @@ from typing import Protocol, cast
 import numpy as np
 
 from tiebreak.conformance.semantics import cast_probes
+from tiebreak.conformance.semantics.cast_between_integers import (
+    BetweenSteps,
+    between_candidates,
+    between_facets,
+    documented_between,
+)
 from tiebreak.conformance.semantics.cast_grid import (
     GridSteps,
     documented_grid,
     grid_candidates,
     grid_facets,
 )
-from tiebreak.conformance.semantics.cast_inputs import CastReading, ElementType, InputSubnormals, Passage
+from tiebreak.conformance.semantics.cast_inputs import LEAST_NORMAL, CastReading, ElementType, InputSubnormals, Passage
 from tiebreak.conformance.semantics.cast_integers import (
     IntegerSteps,
     documented_integer,
@@ -65,8 +71,7 @@ def table_of(node: Node, source: ElementType) -> CastTable:
     target = ELEMENT_TYPES[node.output_type]
     saturates = bool(node.value("saturate"))
     if isinstance(target, IntegerType):
-        assert isinstance(source, FloatType)
-        return integer_table(source, target)
+        return integer_table(source, target) if isinstance(source, FloatType) else between_table(source, target)
     if target.specials == "e8m0":
         return power_table(source, str(node.value("round_mode")), saturates)
     if isinstance(source, IntegerType):
@@ -94,6 +99,15 @@ def integer_table(source: FloatType, target: IntegerType) -> CastTable:
         documented_integer(source, target),
         lambda: integer_candidates(source, target),
         lambda x, passage: IntegerSteps(x, source, target, passage.precision_from(source)),
+    )
+
+
+def between_table(source: IntegerType, target: IntegerType) -> CastTable:
+    return CastTable(
+        between_facets(source, target),
+        documented_between(source, target),
+        lambda: between_candidates(source, target),
+        lambda x, passage: BetweenSteps(x, source, target),
     )
 
 
@@ -211,7 +225,8 @@ class CastArithmetic:
         else:
             numbers = passage.passed(subnormals.of(reading.numbers(x, self.source), self.source))
         known = np.isfinite(numbers)
-        return Entered(numbers, known, self.table.steps(np.where(known, numbers, 0.0), passage))
+        unordered = np.abs(numbers) <= 2 * LEAST_NORMAL if passage.carries_twice else None
+        return Entered(numbers, known, self.table.steps(np.where(known, numbers, 0.0), passage), unordered)
 
 
 def is_negative(probe: Probe) -> bool:
@@ -220,14 +235,17 @@ def is_negative(probe: Probe) -> bool:
 
 @dataclass(frozen=True)
 class Entered:
-    """Numbers before the last step, which of them are finite, and the last step."""
+    """Numbers before the last step, which of them are finite, the last step, and where a larger x may give less."""
 
     numbers: Array
     known: Array
     steps: LastStep
+    unordered: Array | None = None
 
     def codes(self, one: Semantics, infinite: Mapping[bool, int]) -> tuple[Array, Array]:
         codes, stages = self.steps.codes(one)
+        if self.unordered is not None:
+            stages = np.where(self.unordered, np.nan, stages)
         if self.known.all():
             return codes, stages
         beyond = np.where(self.numbers < 0, infinite.get(True, ANYTHING), infinite.get(False, ANYTHING))

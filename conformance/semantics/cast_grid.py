@@ -26,8 +26,10 @@ from tiebreak.conformance.semantics.cast_grid_facets import (
     zero_signs,
 )
 from tiebreak.conformance.semantics.cast_inputs import (
+    CARRIED_TWICE,
     DIRECT,
     INPUTS_KEPT,
+    LEAST_NORMAL,
     SMALL_BITS,
     CastReading,
     InputSubnormals,
@@ -65,13 +67,23 @@ def grid_facets(source: FloatType, target: FloatType) -> tuple[Facet, ...]:
     ends = tuple(one for one in ENDS if one.fits(target)) if target.bits <= SMALL_BITS else WIDE_ENDS
     return (
         Facet("reading", readings_of(source)),
-        Facet("precision", (DIRECT,) if exact else tuple(passages_of(source, key, goal))),
+        Facet("precision", (DIRECT,) if exact else (*passages_of(source, key, goal), *carried_twice(source, target))),
         Facet("input_subnormals", (INPUTS_KEPT,) if source.bits <= SMALL_BITS else input_subnormals(goal)),
         Facet("round_mode", (NOTHING_ROUNDED,) if exact else grid_modes(goal)),
         Facet("output_subnormals", subnormals_between(source, target, goal)),
         Facet("saturation", (NOTHING_BEYOND,) if largest_of(source) <= largest_of(target) else ends),
         Facet("zero", zero_signs(goal) if has_two_zeros(source, target) else (ONE_ZERO,)),
     )
+
+
+def carried_twice(source: FloatType, target: FloatType) -> tuple[Passage, ...]:
+    """The passage that doubles numbers below 2^-14, where the type has such numbers and the source's are finer."""
+    seen = (
+        source.name == "float32"
+        and target.bits <= SMALL_BITS
+        and 2.0 ** (target.emin - target.precision) < LEAST_NORMAL
+    )
+    return (CARRIED_TWICE,) if seen else ()
 
 
 def subnormals_between(source: FloatType, target: FloatType, goal: str) -> tuple[OutputSubnormals, ...]:

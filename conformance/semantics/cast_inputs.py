@@ -102,7 +102,8 @@ def readings_of(source: ElementType) -> tuple[CastReading, ...]:
 class Passage:
     """Types to which a number is rounded, one after the other, before it is rounded to the output's type.
 
-    `keeps`: significant bits to which it is cut off instead; 0 for none.
+    `keeps`: significant bits to which it is cut off instead; 0 for none. `carries_twice`: the way to float16 doubles
+    what is_carried says.
     """
 
     id: str
@@ -110,8 +111,11 @@ class Passage:
     through: tuple[str, ...] = ()
     keeps: int = 0
     cause: str = ""
+    carries_twice: bool = False
 
     def passed(self, values: Array) -> Array:
+        if self.carries_twice:
+            values = np.where(is_carried(values), values * 2, values)
         for name in self.through:
             values = rounded_to_grid(values, FLOAT_TYPES[name])
         return cut_off(values, self.keeps) if self.keeps else values
@@ -129,6 +133,30 @@ class Passage:
                 return False
             source = FLOAT_TYPES[name]
         return source.precision > self.keeps
+
+
+LEAST_NORMAL = 2.0**-14  # of float16
+
+
+def is_carried(values: Array) -> Array:
+    """Numbers below the normal ones of float16 that its 11 bits lift to the next power of two (a mask).
+
+    A conversion that rounds before it looks for subnormal numbers raises the exponent, and then shifts the bits that
+    were not rounded by it: what comes is twice as much. OpenVINO's class float16 does so
+    (src/core/src/type/float16.cpp, read at commit 31aaa18).
+    """
+    fraction, exponent = np.frexp(np.abs(values))
+    lifted = (np.rint(np.ldexp(fraction, 11)) == 1 << 11) & (fraction < 1)
+    return np.asarray(lifted & (np.ldexp(1.0, exponent) < LEAST_NORMAL))
+
+
+CARRIED_TWICE = Passage(
+    "float16-carried-twice",
+    "rounded to float16 first, but what its 11 bits lift to a power of two below 2^-14 is doubled",
+    ("float16",),
+    cause="x-in:float16 with a carry made twice",
+    carries_twice=True,
+)
 
 
 def holder_of(source: ElementType) -> FloatType:

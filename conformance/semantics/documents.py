@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -19,7 +19,34 @@ OWN = Unknown("own", "the precision of the input's type, whatever that is")
 ASKED = Unknown("asked", "what the operator's document says, of nodes with these attributes")
 STEPS = (EXACT, OWN)  # real arithmetic, and each of its steps in the input's type: what a mere formula allows
 
+
+@dataclass(frozen=True)
+class ValueNamed:
+    """The value of a facet that has this id: of facets whose values differ from table to table."""
+
+    id: str
+    sentence: str = ""
+    cause: str = ""
+
+
 Allowed = Mapping[str, tuple[Value, ...]]  # values by facet; of a facet that is left off, every value
+
+
+@dataclass(frozen=True)
+class SpecialRule:
+    """What a text says of NaN, an infinity or zeros: ids of values by special facet.
+
+    It is about nodes with these attributes, output types and operator sets; empty ones: about any.
+    """
+
+    values: Mapping[str, tuple[str, ...]]
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    output_types: tuple[str, ...] = ()
+    opsets: range = range(1 << 16)
+
+    def is_about(self, node: Node) -> bool:
+        kinds = not self.output_types or node.output_type in self.output_types
+        return kinds and node.opset in self.opsets and all(node.value(n) == v for n, v in self.asked.items())
 
 
 @dataclass(frozen=True)
@@ -30,7 +57,8 @@ class Authority:
     the text allows, as products of values; none means that the text has no arithmetic. With `modes` the round mode is
     an attribute, and each of these values is a reading of its own. `input_types` and `output_types` are the types that
     it is about (empty: all), `asked` the attributes (empty: any). With `symmetric` it is about a zero point of 0 only.
-    A `relation` between input and result is no arithmetic: each result may come of another combination.
+    A `relation` between input and result is no arithmetic: each result may come of another combination. `specials` say
+    what NaN, infinities and zeros give.
     """
 
     id: str
@@ -46,6 +74,13 @@ class Authority:
     asked: tuple[Mapping[str, Any], ...] = ()
     symmetric: bool = False
     relation: bool = False
+    specials: tuple[SpecialRule, ...] = ()
+
+    def special_ids(self, node: Node, facet: str) -> tuple[str, ...]:
+        """The ids of the values that it allows for a special facet of a node; none if it says nothing."""
+        if self.silence(node):
+            return ()
+        return tuple(one for rule in self.specials if rule.is_about(node) for one in rule.values.get(facet, ()))
 
     def silence(self, node: Node) -> str:
         """Why it says nothing of a node; empty if it says something."""
@@ -82,7 +117,8 @@ def products(arithmetic: Arithmetic, allowed: Allowed) -> Iterator[Semantics]:
 
 
 def values_of(facet: Facet, allowed: Allowed, meant: Mapping[Value, Value]) -> list[Value]:
-    return [meant.get(value, value) for value in allowed.get(facet.name, facet.values)]
+    given = allowed.get(facet.name, facet.values)
+    return [facet.by_id[value.id] if isinstance(value, ValueNamed) else meant.get(value, value) for value in given]
 
 
 def open_facets(document: Authority, arithmetic: Arithmetic) -> list[str]:

@@ -19,6 +19,7 @@ from tiebreak.conformance.semantics.stages import (
     Run,
     Stage,
     ask_at,
+    calls_at,
     stand_in,
 )
 from tiebreak.golden.nodes import Node
@@ -33,6 +34,7 @@ RANGES = (  # at some of them both ends round outward, so that a result is out o
 )
 SCALES = (1.0, 0.1, 0.3, 1 / 3, 0.7, 0.007, 49.0)  # of ranges whose zero point is a tie, or nearly
 STEPS = (254, 255, 256)
+BELOW_HALF = float(np.nextafter(SINGLE(0.5), SINGLE(0)))  # a zero point that half more lifts to 1 in float32
 MEASURED = 600  # ranges at random, of which the zero point is asked
 ASKED = ("precision", "scaling", "zero_point", "round_mode", "saturation")  # of y
 
@@ -48,12 +50,18 @@ def dynamic_stages(node: Node, run: Run) -> Iterator[Stage]:
 
 def scale_stage(node: Node, run: Run) -> Stage:
     def ask(probes: Sequence[Probe]) -> list[Array | None]:
-        calls = [[(np.array([probe.others[0], one], SINGLE),) for one in probe.x] for probe in probes]
+        calls = [calls_of_ends(probe) for probe in probes]
         answers = iter(run([call for own in calls for call in own]))
         return [all_codes([next(answers) for _ in own], 1) for own in calls]
 
     table = stand_in(node, (("one end of x", SINGLE), ("the other end", SINGLE)), (SCALE, SINGLE))
-    return Stage(SCALE, ScaleArithmetic(table), ask, whole=True)
+    return Stage(SCALE, ScaleArithmetic(table), ask, calls_of_ends, whole=True)
+
+
+def calls_of_ends(probe: Probe) -> list[Inputs]:
+    """One call for each element, whose range ends there and at the second operand's element."""
+    ends = np.broadcast_to(probe.others[0], probe.x.shape)
+    return [(np.array(pair, SINGLE),) for pair in zip(ends, probe.x, strict=True)]
 
 
 def all_codes(answers: Sequence[Outputs | None], place: int) -> Array | None:
@@ -74,7 +82,7 @@ def point_stage(node: Node, run: Run) -> Stage:
     operands = (("min of x", SINGLE), ("max of x", SINGLE), (SCALE, SINGLE))
     table = PointArithmetic(stand_in(node, operands, (POINT, BYTE)), [probe])
     known = {probe.x.tobytes(): points}
-    return Stage(POINT, table, lambda probes: [known.get(one.x.tobytes()) for one in probes], (SCALE,))
+    return Stage(POINT, table, lambda probes: [known.get(one.x.tobytes()) for one in probes], calls_of_ends, (SCALE,))
 
 
 def usable(scale: Array) -> bool:
@@ -87,6 +95,7 @@ def ranges_to_measure() -> list[Array]:
     found += [
         (-(k + 0.5) * one, (steps - 0.5 - k) * one) for one in SCALES for steps in STEPS for k in range(0, 255, 5)
     ]
+    found += [(-BELOW_HALF * one, 254.5 * one) for one in (1.0, 4.0, 0.125)]
     found += [(-float(a), float(b)) for a, b in np.exp(random.normal(size=(MEASURED, 2)) * 2).astype(SINGLE)]
     found += [(float(a), float(b)) for a, b in ((1.0, 3.0), (0.5, 0.75), (-9.0, -2.0), (-0.3, -0.1))]
     return [np.array(one, SINGLE) for one in found]
@@ -121,4 +130,5 @@ def result_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> S
         return outputs[0].reshape(-1)[-size:]
 
     table = AtSettings(inner, settings, ASKED, numbers)
-    return Stage("y", table, ask_at(settings, run, call, own, results), (SCALE, POINT), elementwise=True)
+    ask, calls = ask_at(settings, run, call, own, results), calls_at(settings, call)
+    return Stage("y", table, ask, calls, (SCALE, POINT), elementwise=True)

@@ -27,11 +27,11 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
 from tiebreak.conformance.semantics.integer_scaling_probes import numbers_for, open_left_out, pairs_of_points
 from tiebreak.conformance.semantics.integer_scaling_rules import is_valid
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, valid_candidates
+from tiebreak.conformance.semantics.rescale_channels import ScalingByChannel
 from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
-from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.tosa_rescale import DOUBLE, ID, INEXACT, LEAST_SHIFT, MOST_SHIFT, unmet_requirements
+from tiebreak.golden.operators.tosa_rescale import DOUBLE, INEXACT, LEAST_SHIFT, MOST_SHIFT, unmet_requirements
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.tosa_rescale import points_of
 
@@ -104,9 +104,7 @@ def rescale_candidates(source: IntegerType, target: IntegerType, scale32: bool) 
 
 
 def rescale(node: Node) -> IntegerScaling:
-    """The arithmetics that a node may have. InvalidInput for one with channels: audits ask about one factor."""
-    if node.value("per_channel"):
-        raise InvalidInput(f"{ID}: an audit asks about one multiplier and one shift: per_channel is false")
+    """The arithmetics that a node may have."""
     source, target = INTEGER_TYPES[node.input_type], INTEGER_TYPES[node.output_type]
     facets = rescale_facets(source, target, bool(node.value("scale32")))
     twice = {"position": AT_31, "second_rounding": AWAY_SECOND} if node.value("rounding_mode") == DOUBLE else {}
@@ -119,7 +117,7 @@ def rescale(node: Node) -> IntegerScaling:
         partial(first_probes, node),
         partial(further_probe, node),
     )
-    return IntegerScaling(node, table)
+    return ScalingByChannel(node, table) if node.value("per_channel") else IntegerScaling(node, table)
 
 
 def silence_of_rescale(node: Node) -> str:

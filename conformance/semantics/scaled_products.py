@@ -367,19 +367,15 @@ def asked(
 # The call of a probe
 
 
-def as_elements(probe: Probe) -> Others:
-    return (probe.x, *probe.others)
-
-
-def as_rows(probe: Probe) -> Others:
+def as_rows(node: Node, probe: Probe) -> Probe:
     """A matrix of one column times one of one element."""
-    return (probe.x.reshape(-1, 1), *with_second(probe, (1, 1)))
+    return Probe(probe.x.reshape(-1, 1), with_second(probe, (1, 1)))
 
 
-def as_pixels(probe: Probe) -> Others:
+def as_pixels(node: Node, probe: Probe) -> Probe:
     """An image of one channel under one weight; the last input is the bias."""
     *others, bias = with_second(probe, (1, 1, 1, 1))
-    return (probe.x.reshape(1, 1, -1, 1), *others, bias.reshape(1))
+    return Probe(probe.x.reshape(1, 1, -1, 1), (*others, bias.reshape(1)))
 
 
 def with_second(probe: Probe, shape: tuple[int, ...]) -> Others:

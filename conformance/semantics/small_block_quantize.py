@@ -9,6 +9,7 @@ import numpy as np
 from tiebreak.conformance.semantics.block_quantize import ASKED, FEW, SCALES, blocks_of, element_stage
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.cast_probes import aimed_inputs
+from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.conformance.semantics.stages import (
     AtSettings,
     Inputs,
@@ -17,6 +18,7 @@ from tiebreak.conformance.semantics.stages import (
     Run,
     Stage,
     ask_at,
+    calls_at,
     stand_in,
 )
 from tiebreak.golden.nodes import Node
@@ -41,9 +43,10 @@ def scale_stage(node: Node, run: Run) -> Stage:
     table = stand_in(node, (("magnitude / 6", SINGLE),), (SCALES, node.outputs[1].dtype), saturate=True)
 
     def numbers(own: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
-        x = aimed_inputs("float32", SCALE_TYPE)
-        magnitude = magnitudes(x).astype(SINGLE)
-        alike = (magnitude / SINGLE(LARGEST) == x) & (magnitude * (SINGLE(1) / SINGLE(LARGEST)) == x)
+        near = neighbours(magnitudes(aimed_inputs("float32", SCALE_TYPE)), (-2, -1, 0, 1, 2)).astype(SINGLE)
+        magnitude = np.unique(near[(near > own.low) & (near < own.high)])
+        x = magnitude / SINGLE(LARGEST)
+        alike = (magnitude * (SINGLE(1) / SINGLE(LARGEST)) == x) & (magnitudes(x).astype(SINGLE) == magnitude)
         kept = x[alike & (x > 0)]
         return np.asarray(kept[random.permutation(kept.size)[: most or FEW]])
 
@@ -57,7 +60,8 @@ def scale_stage(node: Node, run: Run) -> Stage:
         return np.asarray(outputs[1].reshape(-1)[:count])
 
     arithmetic = AtSettings(CastArithmetic(table), [setting], ASKED[:-1], numbers)
-    return Stage(SCALES, arithmetic, ask_at([setting], run, call, lambda own, outputs: (), results), elementwise=True)
+    ask = ask_at([setting], run, call, lambda own, outputs: (), results)
+    return Stage(SCALES, arithmetic, ask, calls_at([setting], call), elementwise=True)
 
 
 def scale_of_one(node: Node, run: Run) -> Sequence[MeasuredSetting]:

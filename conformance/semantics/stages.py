@@ -6,7 +6,7 @@ it measure what the probe says; what it gave itself is an operand of the next ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,13 +27,15 @@ Ask = Callable[[Sequence[Probe]], list[Array | None]]
 class Stage:
     """One output of a node: its table, and how a backend is asked for the table's probes.
 
-    The table's own node says the operands' names. `given`: the earlier outputs that are operands. `whole`: any number
-    may stand for x, so that semantics can be compared for all of them. `elementwise`: each element has its own result.
+    The table's own node says the operands' names. `calls` gives the inputs that make a backend show a probe's elements.
+    `given`: the earlier outputs that are operands. `whole`: any number may stand for x, so that semantics can be
+    compared for all of them. `elementwise`: each element has its own result.
     """
 
     output: str
     arithmetic: Arithmetic
     ask: Ask
+    calls: Callable[[Probe], list[Inputs]]
     given: tuple[str, ...] = ()
     whole: bool = False
     elementwise: bool = False
@@ -77,13 +79,15 @@ class AtSettings(FiniteOnly):
     """An elementwise arithmetic at the settings that a backend gave itself.
 
     `names` are the facets that such calls ask about; the others are the document's, and nothing is said of them.
-    `numbers` gives numbers for a setting, about so many.
+    `numbers` gives numbers for a setting, about so many. `only` has a facet's values (ids) if no call could tell the
+    others from these.
     """
 
     inner: Arithmetic
     settings: Sequence[MeasuredSetting]
     names: tuple[str, ...]
     numbers: Callable[[MeasuredSetting, np.random.Generator, int], Array]
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kept: dict[str, Candidates] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,7 +103,11 @@ class AtSettings(FiniteOnly):
 
     @property
     def facets(self) -> tuple[Facet, ...]:
-        return tuple(self.inner.facets[place] for place in self.places)
+        return tuple(self.with_only(self.inner.facets[place]) for place in self.places)
+
+    def with_only(self, facet: Facet) -> Facet:
+        ids = self.only.get(facet.name)
+        return Facet(facet.name, tuple(value for value in facet.values if value.id in ids)) if ids else facet
 
     @property
     def documented(self) -> Semantics:
@@ -119,8 +127,13 @@ class AtSettings(FiniteOnly):
     def candidates(self) -> Candidates:
         if "" not in self.kept:
             every = (one for one in self.inner.candidates.all if self.whole(self.of(one)) == tuple(one))
-            self.kept[""] = Candidates(self.facets, tuple(self.of(one) for one in every))
+            known = [{*facet.values} for facet in self.facets]
+            found = (one for one in map(self.of, every) if all(v in own for v, own in zip(one, known, strict=True)))
+            self.kept[""] = Candidates(self.facets, tuple(found))
         return self.kept[""]
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        return self.of(self.inner.completed(self.whole(semantics)))
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
@@ -141,16 +154,25 @@ class AtSettings(FiniteOnly):
 FURTHER = 384  # elements of a probe of the search
 
 
+Call = Callable[[MeasuredSetting, Array], Inputs]  # lays x out beside a setting's anchors
+
+
+def calls_at(settings: Sequence[MeasuredSetting], call: Call) -> Callable[[Probe], list[Inputs]]:
+    """The one call for a probe at the setting that its other operands are."""
+    known = {setting.key: setting for setting in settings}
+    return lambda probe: [call(known[key_of(probe.others)], probe.x)]
+
+
 def ask_at(
     settings: Sequence[MeasuredSetting],
     run: Run,
-    call: Callable[[MeasuredSetting, Array], Inputs],
+    call: Call,
     own: Callable[[MeasuredSetting, Outputs], tuple[Array, ...]],
     results: Callable[[Outputs, int], Array],
 ) -> Ask:
     """Asks for x at a setting: by a call that has the setting's anchors. No answer where its own outputs differ.
 
-    `call` lays x out beside the anchors, `own` gives the operands that the outputs are, `results` the elements of x.
+    `own` gives the operands that the outputs are, `results` the elements of x.
     """
     known = {setting.key: setting for setting in settings}
 

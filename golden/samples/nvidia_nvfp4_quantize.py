@@ -10,7 +10,9 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
+ID = "nvidia.NVFP4Quantize"
 BLOCK = 16
 TO = "float4_e2m1fn"
 ALWAYS = ("scales", "put-out", "elements", "scale-nearest", "nearest", "types", "block")
@@ -35,7 +37,7 @@ HALVES = [(low + high) / 2 for low, high in pairwise(ELEMENTS)]
 
 
 def samples(real: str, to: str) -> Iterator[Sample]:
-    for theme in (ties, scale_ties, least_scales, largest_scales, places, zeros, specials, shapes):
+    for theme in (ties, scale_ties, least_scales, largest_scales, places, zeros, specials, shapes, separating):
         yield from theme(real)
     for theme in (global_ties, global_scales, global_ends):
         yield from theme(real)
@@ -171,6 +173,14 @@ def shapes(real: str) -> Iterator[Sample]:
     for length in LENGTHS:
         for shape in ((length,), (2, length)):
             yield sample(f"part-{label(shape)}", real, waves(real, shape), ("PartBlock", "Shape"), ("part",))
+
+
+def separating(real: str) -> Iterator[Sample]:
+    """Blocks on which two of the plainest arithmetics of scales differ, or of elements given their scale."""
+    for output in ("scales", "elements"):
+        for number, _, codes in witnesses_of(ID, f"{witness_kind(real, TO, {})}-{output}"):
+            x = blocks(real, [codes[at : at + BLOCK] for at in range(0, len(codes), BLOCK)])
+            yield sample(f"separating-{output}-{number}", real, x, ("Separating", "Blocked"), ("saturate", "sign"))
 
 
 def label(shape: tuple[int, ...]) -> str:

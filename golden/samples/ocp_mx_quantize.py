@@ -10,7 +10,9 @@ from typing import Any
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
+ID = "ocp.MXQuantize"
 BLOCK = 32
 ALWAYS = ("elements", "scales", "nearest", "types", "block")
 POWERS = (0, 1, 3, 9, -3, -9, -40, 100)  # of two: where the block's greatest magnitude lies, beside the largest element
@@ -25,6 +27,7 @@ def samples(real: str, to: str) -> Iterator[Sample]:
             yield from theme(real, to, mode)
     yield from specials(real, to)
     yield from shapes(real, to)
+    yield from separating(real, to)
 
 
 def modes_of(to: str) -> tuple[str, ...]:
@@ -154,6 +157,17 @@ def shapes(real: str, to: str) -> Iterator[Sample]:
         for shape in ((length,), (2, length)):
             label = "x".join(map(str, shape))
             yield sample(f"part-{label}", real, to, "floor", waves(real, shape), ("PartBlock", "Shape"), ("part",))
+
+
+def separating(real: str, to: str) -> Iterator[Sample]:
+    """Blocks on which two of the plainest arithmetics of scales differ, or of elements given their scale."""
+    for mode in modes_of(to):
+        for output in ("scales", "elements"):
+            kind = f"{witness_kind(real, to, {'scaling_mode': mode})}-{output}"
+            for number, _, codes in witnesses_of(ID, kind):
+                x = bits(real, codes, (len(codes) // BLOCK, BLOCK))
+                roles = ("saturate", "sign")
+                yield sample(f"separating-{output}-{number}", real, to, mode, x, ("Separating", "Blocked"), roles)
 
 
 def waves(real: str, shape: tuple[int, ...]) -> Tensor:

@@ -9,7 +9,9 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
+ID = "onnx.DynamicQuantizeLinear"
 F32 = FLOAT_TYPES["float32"]
 NODE: dict[str, Any] = {"real": "float32", "quantized": "uint8"}
 STEPS, HALF = 255, Fraction(1, 2)
@@ -48,6 +50,7 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
     yield from huge_ranges()
     yield from ends_at_each_place()
     yield from shapes()
+    yield from separating()
 
 
 def sample(theme: str, x: Tensor, flags: Sequence[str], roles: Sequence[str] = ()) -> Sample:
@@ -188,6 +191,13 @@ def ends_at_each_place() -> Iterator[Sample]:
                 values[place] = Fraction(sign * 177, 32)
                 label = f"{'max' if sign > 0 else 'min'}-{name}-of-{length}"
                 yield sample(label, reals("float32", values), ("Measured", "Lane"), ("shape",))
+
+
+def separating() -> Iterator[Sample]:
+    """Inputs on which two of the plainest arithmetics of an output differ, given the outputs that it depends on."""
+    for output in ("y_scale", "y_zero_point", "y"):
+        for number, _, x in witnesses_of(ID, f"{witness_kind('float32', 'uint8', {})}-{output}"):
+            yield sample(f"separating-{output}-{number}", bits("float32", x), ("Separating",), ("saturate",))
 
 
 def shapes() -> Iterator[Sample]:

@@ -78,5 +78,6 @@ def write_page(page: Path, data: dict[str, Any]) -> None:
     from tiebreak.reports.authorities_page import authorities_page
     from tiebreak.reports.records import write_aside
 
-    text = authorities_page([([data], documents_apart_of(data))])
+    stages = data.get("stages", ())
+    text = authorities_page([([one], one["apart"]) for one in stages] or [([data], documents_apart_of(data))])
     write_aside(page, lambda aside: aside.write_text(text, encoding="utf-8"))
