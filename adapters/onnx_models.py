@@ -38,7 +38,7 @@ ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype"
 MICROSOFT = "com.microsoft"
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
-MATMUL_INTEGER, QGEMM = "MatMulInteger", "QGemm"
+MATMUL_INTEGER, QGEMM, NBITS = "MatMulInteger", "QGemm", "MatMulNBits"
 # Products of two of their inputs: no output has the first input's shape.
 MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B"), QGEMM: ("A", "B")}
 LINEAR_CLAIMS = {
@@ -262,8 +262,11 @@ def size_of(column: Sequence[int | None]) -> int:
 def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None] | None:
     """The shape of y: that to which inputs broadcast, or that of a product or convolution, free where a size is.
 
-    None where a product's or a convolution's inputs do not fit: that is for the library to refuse.
+    MatMulNBits says its last size itself. None where a product's or a convolution's inputs do not fit: that is for the
+    library to refuse.
     """
+    if written.operator == NBITS:
+        return [*shapes[written.names[0]][:-1], written.attributes["N"]]
     if written.operator not in SUMMED:
         return broadcast_shape([shapes[written.names[place]] for place in written.broadcast])
     names = SUMMED[written.operator]
