@@ -57,6 +57,12 @@ CONVOLUTION_CLAIMS = {
 }
 CONVOLUTIONS = ("QLinearConv", "ConvInteger")
 PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
+# Inputs of operators that may lack one before another, as it may be left off.
+EVERY_INPUT = {
+    QGEMM: microsoft_qgemm.FORMS[0],
+    MATMUL_INTEGER: onnx_matmul_integer.FORMS[0],
+    "ConvInteger": onnx_conv_integer.FORMS[0],
+}
 SUMMED = MATRICES | dict.fromkeys(CONVOLUTIONS, ("x", "w"))  # the inputs whose products are summed up
 OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
 PAIR_CLAIMS = {
@@ -131,9 +137,7 @@ def broadcast_inputs(node: Node) -> tuple[int, ...]:
 
 def places_of(written: OnnxNode) -> tuple[str, ...]:
     """The names of the inputs in the places that the schema gives them; empty for one that is left off."""
-    if written.operator != QGEMM:
-        return written.names
-    every = microsoft_qgemm.FORMS[0]
+    every = EVERY_INPUT.get(written.operator, written.names)
     return tuple(name if name in written.names else "" for name in every[: every.index(written.names[-1]) + 1])
 
 
