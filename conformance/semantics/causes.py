@@ -681,6 +681,7 @@ SENTENCES = {
         "multiplies by a whole number of 31 bits, and one shift rounds ties up; difference and sum wrap around in int32"
     ),
     "ratio-and-shift-in-float32": "input * ratio + shift in float32, both of the scales and zero points, ties to even",
+    "no-ends-of-int32": "clamps an int32 to no quantization_min_val and quantization_max_val",
     "ratio-and-shift-or-input": (
         "input * ratio + shift in float32, fused, both of the scales and zero points, ties to even; the input itself "
         "if both sides have the same ones"
