@@ -375,6 +375,7 @@ SENTENCES = {
     "operand-as-signed": "reads as signed: {}",
     "operand-as-unsigned": "reads as unsigned: {}",
     "along-other-axis": "{} along the other axis",
+    "along-depth": "{} along the first axis of an image with three",
     # QLinearAdd, QLinearMul
     "ratios-in-float32": "multiplies by ratios of the scales that are rounded to float32",
     "ratio-of-scales-in-float32": "multiplies by one ratio of all scales that is rounded to float32",
