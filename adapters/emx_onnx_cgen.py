@@ -19,7 +19,7 @@ from typing import Any
 
 from tiebreak.adapters.onnx_backend import PreparedBy
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
-from tiebreak.adapters.onnx_models import OnnxNode
+from tiebreak.adapters.onnx_models import MICROSOFT_CLAIMS, NBITS_CLAIMS, OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 
 NAME, PLACE = "emx-onnx-cgen", "emx_onnx_cgen.onnx_backend"
@@ -83,4 +83,4 @@ def compiler() -> str:
 
 def backend() -> OnnxLoaded:
     """Needs a C compiler beside the package; without one every model is refused with its message."""
-    return OnnxLoaded(NAME, EmxOnnxCgen())
+    return OnnxLoaded(NAME, EmxOnnxCgen(), further={**MICROSOFT_CLAIMS, **NBITS_CLAIMS})

@@ -13,7 +13,7 @@ import numpy as np
 
 from tiebreak.adapters import iree_rescale, iree_stablehlo
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
-from tiebreak.adapters.onnx_models import OnnxNode
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, PAIR_CLAIMS, OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -139,14 +139,19 @@ def reason(refusal: Exception) -> str:
 class IreeNodes:
     """Nodes of ONNX's operators as models; RESCALE and StableHLO's as they are."""
 
-    name, maps, takes_constants = "iree", OnnxLoaded.maps, True
-    claims: Mapping[str, str] = {**OnnxLoaded.claims, iree_rescale.ID: iree_rescale.CLAIM, **iree_stablehlo.CLAIMS}
+    name, maps, takes_constants = "iree", MAPS, True
+    claims: Mapping[str, str] = {
+        **CLAIMS,
+        **PAIR_CLAIMS,
+        iree_rescale.ID: iree_rescale.CLAIM,
+        **iree_stablehlo.CLAIMS,
+    }
     always_constant = frozenset(iree_stablehlo.CLAIMS)  # scales and zero points are parts of types
 
     def __init__(self) -> None:
         self.library = Iree()
         self.version, self.models = self.library.version, Recent()
-        self.onnx = OnnxLoaded(self.name, self.library, free_shapes=True)
+        self.onnx = OnnxLoaded(self.name, self.library, free_shapes=True, further=PAIR_CLAIMS)
 
     def compile(self, node: Node) -> Run:
         if node.operator not in DIALECTS:

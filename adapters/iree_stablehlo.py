@@ -53,11 +53,17 @@ def module_of(node: Node, inputs: Sequence[Array]) -> str:
 
 
 def quantized(node: Node, storage: Any, real: str, parameters: tuple[Array, Array], prefix: str = "") -> str:
-    """A quantized element type; ends are written where the node has them."""
+    """A quantized element type; ends are written where the node has them.
+
+    Unsupported unless each scale has its zero point, and there is one pair or an axis of them.
+    """
+    counts = [array.size for array in parameters]
     kind = INTEGER_TYPES[storage.name]
     written = [str(node.value(f"{prefix}storage_{end}")) for end in ("min", "max")]
     ends = "" if written == ["0", "0"] else f"<{':'.join(written)}>"
     axis = int(node.value(f"{prefix}quantization_dimension"))
+    if counts[0] != counts[1] or (axis < 0 and counts[0] != 1):
+        raise Unsupported(f"a quantized type has no {counts[0]} scales and {counts[1]} zero points at dimension {axis}")
     pairs = [f"{float(scale):.17e}:{int(point)}" for scale, point in zip(*map(np.ravel, parameters), strict=True)]
     values = f", {pairs[0]}" if axis < 0 else f":{axis}, {{{','.join(pairs)}}}"
     return f"!quant.uniform<{'i' if kind.signed else 'u'}{kind.bits}{ends}:{real}{values}>"

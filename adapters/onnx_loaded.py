@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from tiebreak.adapters.onnx_models import (
     CLAIMS,
-    LINEAR_CLAIMS,
     MAPS,
     MATRICES,
-    PRODUCT_CLAIMS,
     OnnxNode,
     check_inputs,
     onnx_model,
@@ -51,19 +49,26 @@ class Library(Protocol):
 class OnnxLoaded:
     """A backend that prepares each model for the shapes that it gets, or with `free_shapes` for their ranks.
 
-    With `parameters_in_model` scale and zero point are always initializers, whether the node has them as constants or
-    as inputs: the library takes them in no other way.
+    Of the operators `in_model` scale and zero point are always initializers, whether the node has them as constants or
+    as inputs: the library takes them in no other way. `further` are claims beside those of ONNX's own operators.
     """
 
-    claims, maps = CLAIMS, MAPS
+    claims: Mapping[str, str] = CLAIMS
+    maps = MAPS
     takes_constants = True  # as initializers
 
     def __init__(
-        self, name: str, library: Library, *, parameters_in_model: bool = False, free_shapes: bool = False
+        self,
+        name: str,
+        library: Library,
+        *,
+        in_model: Collection[str] = (),
+        free_shapes: bool = False,
+        further: Mapping[str, str] | None = None,
     ) -> None:
         self.name, self.version, self.library = name, library.version, library
-        self.parameters_in_model, self.free_shapes = parameters_in_model, free_shapes
-        self.always_constant = frozenset({*LINEAR_CLAIMS, *PRODUCT_CLAIMS, *MAPS} if parameters_in_model else ())
+        self.claims = {**CLAIMS, **(further or {})}
+        self.always_constant, self.free_shapes = frozenset(in_model), free_shapes
         self.opsets: set[int] = set()
         self.models = Recent()
 
@@ -85,7 +90,7 @@ class OnnxLoaded:
 
     def constants_of(self, node: Node, written: OnnxNode, inputs: Sequence[Array]) -> Mapping[str, Array]:
         """The inputs that are initializers, by name."""
-        if not self.parameters_in_model:
+        if node.operator not in self.always_constant:
             return node.constants
         matrices = MATRICES.get(written.operator, ())
         parameters = list(zip(written.names, inputs, strict=False))[1:]
@@ -104,7 +109,8 @@ class OnnxLoaded:
         return with_imports(f"{model_source(model)}\n{self.library.source(written, free)}")
 
     def attest(self) -> dict[str, str]:
-        parameters = "scale and zero point are initializers" if self.parameters_in_model else "as the node has them"
+        built_in = ", ".join(sorted(self.always_constant))
+        parameters = f"parameters of {built_in} are initializers" if built_in else "parameters as the node has them"
         shapes = "ranks without sizes" if self.free_shapes else "static shapes"
         opsets = ", ".join(map(str, sorted(self.opsets)))
         return {**self.library.facts(), "opset": opsets, "model": f"{shapes}; {parameters}"}

@@ -38,7 +38,7 @@ ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype"
 MICROSOFT = "com.microsoft"
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
-MATMUL_INTEGER, QGEMM = "MatMulInteger", "QGemm"
+MATMUL_INTEGER, QGEMM, NBITS = "MatMulInteger", "QGemm", "MatMulNBits"
 # Products of two of their inputs: no output has the first input's shape.
 MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B"), QGEMM: ("A", "B")}
 LINEAR_CLAIMS = {
@@ -57,6 +57,12 @@ CONVOLUTION_CLAIMS = {
 }
 CONVOLUTIONS = ("QLinearConv", "ConvInteger")
 PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
+# Inputs of operators that may lack one before another, as it may be left off.
+EVERY_INPUT = {
+    QGEMM: microsoft_qgemm.FORMS[0],
+    MATMUL_INTEGER: onnx_matmul_integer.FORMS[0],
+    "ConvInteger": onnx_conv_integer.FORMS[0],
+}
 SUMMED = MATRICES | dict.fromkeys(CONVOLUTIONS, ("x", "w"))  # the inputs whose products are summed up
 OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
 PAIR_CLAIMS = {
@@ -131,9 +137,7 @@ def broadcast_inputs(node: Node) -> tuple[int, ...]:
 
 def places_of(written: OnnxNode) -> tuple[str, ...]:
     """The names of the inputs in the places that the schema gives them; empty for one that is left off."""
-    if written.operator != QGEMM:
-        return written.names
-    every = microsoft_qgemm.FORMS[0]
+    every = EVERY_INPUT.get(written.operator, written.names)
     return tuple(name if name in written.names else "" for name in every[: every.index(written.names[-1]) + 1])
 
 
@@ -262,8 +266,11 @@ def size_of(column: Sequence[int | None]) -> int:
 def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None] | None:
     """The shape of y: that to which inputs broadcast, or that of a product or convolution, free where a size is.
 
-    None where a product's or a convolution's inputs do not fit: that is for the library to refuse.
+    MatMulNBits says its last size itself. None where a product's or a convolution's inputs do not fit: that is for the
+    library to refuse.
     """
+    if written.operator == NBITS:
+        return [*shapes[written.names[0]][:-1], written.attributes["N"]]
     if written.operator not in SUMMED:
         return broadcast_shape([shapes[written.names[place]] for place in written.broadcast])
     names = SUMMED[written.operator]

@@ -1,7 +1,7 @@
 """OpenVINO as an execution provider of ONNX Runtime, from the package onnxruntime-openvino.
 
 What the provider does not take is refused: nothing falls back to ONNX Runtime's own kernels. It takes no model without
-ranks, so each shape has its own model. Tensors of 4 bits enter and leave packed.
+ranks, so each shape has its own model. Tensors of 4 bits enter and leave packed. MatMulNBits has constant weights.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
-from tiebreak.adapters.onnx_models import OnnxNode
+from tiebreak.adapters.onnx_models import NBITS_CLAIMS, OnnxNode
 from tiebreak.adapters.onnxruntime import facts
 from tiebreak.adapters.onnxruntime_session import Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import run_source, session_source
@@ -59,4 +59,4 @@ class ThroughOpenVino:
 
 
 def backend() -> OnnxLoaded:
-    return OnnxLoaded("onnxruntime-openvino", ThroughOpenVino())
+    return OnnxLoaded("onnxruntime-openvino", ThroughOpenVino(), in_model=NBITS_CLAIMS, further=NBITS_CLAIMS)

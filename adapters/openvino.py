@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, CONVOLUTION_CLAIMS, MICROSOFT_CLAIMS, PROBED_SHAPES
+from tiebreak.adapters.onnx_models import CLAIMS, CONVOLUTION_CLAIMS, NBITS_CLAIMS, PAIR_CLAIMS, PROBED_SHAPES
 from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, fake_quantize_model
 from tiebreak.adapters.openvino_onnx import compile_onnx, model_for
 from tiebreak.adapters.openvino_source import fake_quantize_source, onnx_node_source
@@ -19,6 +19,7 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
+OF_ONNX = {**CLAIMS, **PAIR_CLAIMS, **NBITS_CLAIMS}  # by its ONNX front end
 PRECISION = "f32"  # else the plugin may choose bfloat16
 
 
@@ -29,7 +30,7 @@ class OpenVino:
     only the plugin's reference kernel takes them as inputs.
     """
 
-    claims: ClassVar = {**CLAIMS, **MICROSOFT_CLAIMS, "openvino.FakeQuantize": "OpenVINO operation FakeQuantize-1"}
+    claims: ClassVar = {**OF_ONNX, "openvino.FakeQuantize": "OpenVINO operation FakeQuantize-1"}
     configuration_of = "openvino"
     takes_constants = True  # as an ONNX initializer or a Constant
 
@@ -41,7 +42,7 @@ class OpenVino:
 
         self.name, self.library, self.core = name, openvino, openvino.Core()
         self.constant_limits = constant_limits
-        self.always_constant = frozenset({"openvino.FakeQuantize"} if constant_limits else ())
+        self.always_constant = frozenset({*NBITS_CLAIMS, *(["openvino.FakeQuantize"] if constant_limits else [])})
         self.settings = {"INFERENCE_PRECISION_HINT": precision} if precision else {}
         self.version = str(openvino.__version__)
         self.compiled: dict[str, Node] = {}  # by operator and types: a node to probe
@@ -93,7 +94,8 @@ class OpenVino:
             "device": str(self.core.get_property("CPU", "FULL_DEVICE_NAME")),
             "INFERENCE_PRECISION_HINT": self.settings.get("INFERENCE_PRECISION_HINT", self.precision_as_shipped()),
             "opset": ", ".join(map(str, sorted(self.opsets))) or "none",
-            "shapes": "ONNX: static, scale and zero point as inputs; FakeQuantize: static, its limits "
+            "shapes": "ONNX: static, scale and zero point as inputs, of MatMulNBits constants; "
+            + "FakeQuantize: static, its limits "
             + ("constants" if self.constant_limits else "inputs")
             + "; a node's own constants built in",
             "instruction sets": instruction_sets(),

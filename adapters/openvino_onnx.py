@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CAST, OnnxNode, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import CAST, NBITS_CLAIMS, OnnxNode, onnx_model, onnx_node
 from tiebreak.adapters.packed_bits import packed, unpacked, used
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -31,7 +31,8 @@ def compile_onnx(library: Any, node: Node, compile_for: Callable[[bytes], Any], 
 
     def run(*inputs: Array) -> tuple[Array, ...]:
         shapes = tuple(array.shape for array in inputs)
-        model = models.get((node.key, shapes), lambda: compile_for(model_for(node, inputs).SerializeToString()))
+        known = [array.tobytes() for array in constants_of(node, inputs).values()]
+        model = models.get((node.key, shapes, *known), lambda: compile_for(model_for(node, inputs).SerializeToString()))
         # The front end drops inputs of which only the type matters.
         taken = {port.get_any_name() for port in model.inputs}
         given = {name: a for name, a in zip(written.names, inputs, strict=False) if name in taken}
@@ -49,10 +50,17 @@ def compile_onnx(library: Any, node: Node, compile_for: Callable[[bytes], Any], 
 
 
 def model_for(node: Node, inputs: Sequence[Array]) -> Any:
-    """An onnx.ModelProto with the inputs' shapes and the node's constants as initializers."""
+    """An onnx.ModelProto with the inputs' shapes, and with constants as initializers."""
     written = onnx_node(node)
     carriers = {} if packs(written) else CARRIERS
-    return onnx_model(written, carriers, [array.shape for array in inputs], node.constants)
+    return onnx_model(written, carriers, [array.shape for array in inputs], constants_of(node, inputs))
+
+
+def constants_of(node: Node, inputs: Sequence[Array]) -> Mapping[str, Array]:
+    """The inputs that are initializers: the node's constants; of MatMulNBits all but A, taken in no other way."""
+    if node.operator not in NBITS_CLAIMS:
+        return node.constants
+    return {tensor.name: array for tensor, array in zip(node.inputs[1:], inputs[1:], strict=False)}
 
 
 def packs(written: OnnxNode) -> bool:

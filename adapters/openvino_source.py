@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from tiebreak.adapters.onnx_models import OnnxNode, onnx_node
 from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.openvino_fake_quantize import TYPES, built_in
-from tiebreak.adapters.openvino_onnx import BY_BITS, CARRIERS, PACKED, model_for, packs
+from tiebreak.adapters.openvino_onnx import BY_BITS, CARRIERS, PACKED, constants_of, model_for, packs
 from tiebreak.adapters.packed_bits import BITS, SOURCE
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -36,7 +36,8 @@ def onnx_node_source(node: Node, inputs: Sequence[Array], settings: Mapping[str,
     """Source that assigns `outputs` and `library` for an ONNX node."""
     written = onnx_node(node)
     small = tuple(PACKED) if packs(written) else ()  # the types that are packed
-    kinds = {name: kind for name, kind in zip(written.names, written.inputs, strict=True) if name not in node.constants}
+    fixed = constants_of(node, inputs)
+    kinds = {name: kind for name, kind in zip(written.names, written.inputs, strict=True) if name not in fixed}
     packing = SOURCE if {*kinds.values(), written.output} & {*small} else ""
     return script_part(
         model_source(model_for(node, inputs)),

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
-from tiebreak.adapters.onnx_models import OnnxNode
+from tiebreak.adapters.onnx_models import PAIR_CLAIMS, OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.golden.elements import NUMPY_OWN, numpy_dtype
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -92,4 +92,4 @@ def reason(refusal: Exception) -> str:
 
 
 def backend() -> OnnxLoaded:
-    return OnnxLoaded("tinygrad", Tinygrad())
+    return OnnxLoaded("tinygrad", Tinygrad(), further=PAIR_CLAIMS)

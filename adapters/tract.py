@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
-from tiebreak.adapters.onnx_models import OnnxNode
+from tiebreak.adapters.onnx_models import LINEAR_CLAIMS, MAPS, NBITS_CLAIMS, OF_SUMS, OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
 
+WITH_PARAMETERS = {*LINEAR_CLAIMS, *OF_SUMS, *NBITS_CLAIMS, *MAPS}
 SOURCE = """
 import tract
 
@@ -67,4 +68,4 @@ def reason(refusal: Exception) -> str:
 
 
 def backend() -> OnnxLoaded:
-    return OnnxLoaded("tract", Tract(), parameters_in_model=True)
+    return OnnxLoaded("tract", Tract(), in_model=WITH_PARAMETERS, further=NBITS_CLAIMS)

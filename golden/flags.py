@@ -32,6 +32,7 @@ FLAGS = {
     "Empty": "The input has no elements.",
     "OlderForm": "The third input has the older document's name.",
     "NoZeroPoint": "The optional zero point is left off.",
+    "OneZeroPoint": "Of two optional zero points one is left off.",
     "Nudged": "The range's minimum is no multiple of the scale; not moving it onto the grid shows.",
     "ZeroOutside": "The range does not contain 0.",
     "NarrowRange": "The quantized range has one value less.",

@@ -7,12 +7,14 @@ have tens of thousands of terms; tests add them up again, term by term.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 WORD = INTEGER_TYPES["int32"]
@@ -47,6 +49,13 @@ def matrix_product(operator: str, a: Array, a_zero_point: Array, b: Array, b_zer
     overflows = ((positive > WORD.highest) | (negative < WORD.lowest)).astype(np.int64)
     kept = np.clip(sums, WORD.lowest, WORD.highest)
     return MatrixProduct(shape, sums.shape, kept.reshape(-1), overflows.reshape(-1))
+
+
+def points_of_both(node: Node, inputs: Sequence[Array], names: Sequence[str]) -> tuple[Array, Array]:
+    """The zero points of the first and the second operand, which have these names; one that is left off is 0."""
+    given = dict(zip((tensor.name for tensor in node.inputs), inputs, strict=False))
+    found = [given.get(name, np.zeros((), array.dtype)) for name, array in zip(names, inputs, strict=False)]
+    return found[0], found[1]
 
 
 def product_shape(operator: str, a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:

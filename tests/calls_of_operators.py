@@ -97,6 +97,7 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("matrices", ((2, 3), (3, 4), S, S), {0: 5.0, 2: 3.0}, real="uint8", quantized="int32"),
         allowed("rows", ((2, 3), (3, 4), V2, S), {1: -5.0, 3: 2.0}, real="int8", quantized="int32"),
         allowed("no zero points", ((2, 3), (3,)), {0: 5.0}, real="uint8", quantized="int32", zero_point=False),
+        allowed("b's alone", ((2, 3), (3, 4), S), {0: 5.0, 2: 3.0}, real="uint8", quantized="int32", form=2),
     ),
     "onnx.QLinearConv": (
         allowed("a bias", ((1, 1, 3), S, S, (1, 1, 1), S, S, S, S, V1), POINTS, **CONVOLVED),
@@ -106,6 +107,7 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "onnx.ConvInteger": (
         allowed("zero points", ((1, 1, 3), (1, 1, 2), S, S), {2: 0.0}, real="uint8", quantized="int32", **PADDED),
         allowed("none", ((1, 2, 3), (2, 2, 2)), {}, real="int8", quantized="int32", zero_point=False),
+        allowed("w's alone", ((1, 1, 3), (1, 1, 2), S), {2: 3.0}, real="uint8", quantized="int32", form=2),
     ),
     "ocp.MXQuantize": (
         allowed("a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes=RCEIL),

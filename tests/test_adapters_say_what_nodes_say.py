@@ -553,6 +553,10 @@ def for_stablehlo(case: Case) -> Facts:
     ends = {f"{side}storage_{end}" for side in ("", "operand_") for end in ("min", "max")}
     if set(node.attributes) - ends - {"quantization_dimension", "operand_quantization_dimension"}:
         return NO_WORDS
+    for prefix, pair in (("", (scales, points)), ("operand_", own)):
+        wanted = 1 if f"{prefix}quantization_dimension" not in node.attributes else pair[0].size
+        if any(array.size != wanted for array in pair):
+            return NO_WORDS
     sizes, real = "".join(f"{size}x" for size in x.shape), "f32"
     quantizes = node.operator.endswith("uniform_quantize")
     stored = node.outputs[0].dtype if quantizes else x.dtype

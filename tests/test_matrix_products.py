@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from tiebreak.adapters.onnx_reference import OnnxReference
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.conformance.cases.generators import cases
+from tiebreak.conformance.cases.plan import Selection, typed_case
 from tiebreak.conformance.judging.judge import codes_of_outputs
 from tiebreak.conformance.judging.rows import element_operands
 from tiebreak.conformance.judging.truths import truths_of
@@ -84,7 +85,7 @@ def test_sums_are_those_of_a_loop(types: tuple[str, str]) -> None:
     compared = 0
     for case in vectors(INTEGER, *types):
         a, b, *points = case.inputs
-        of_a, of_b = points or (integer.ZERO, integer.ZERO)
+        of_a, of_b = integer.by_name(case.node, tuple(points))
         found = matrix_product(INTEGER, a, of_a, b, of_b)
         assert found.sums.tolist() == slow_sums(a, of_a, b, of_b), case.id
         assert found.shape == np.matmul(np.zeros(a.shape), np.zeros(b.shape)).shape
@@ -278,3 +279,14 @@ def test_whether_a_sum_overflows_is_no_operand_that_a_row_shows(operator: str) -
     shown = [name for name, _, _ in element_operands(problem, case.node, 0)]
     assert len(shown) == len(problem.operands) - 1
     assert shown[0] == "sum" and "overflows" not in shown
+
+
+@pytest.mark.parametrize(
+    ("point", "wanted"),
+    [({"b_zero_point": "3"}, 5 * (7 - 3)), ({"a_zero_point": "3"}, (5 - 3) * 7), ({}, 5 * 7)],
+)
+def test_a_typed_zero_point_is_its_own(point: dict[str, str], wanted: int) -> None:
+    inputs = {"A": "[[5]]", "B": "[[7]]", **point}
+    case = typed_case(Selection(operators=(INTEGER,), inputs=inputs), (INTEGER,))
+    assert [tensor.name for tensor in case.node.inputs] == [*inputs]
+    assert oracle.solve(problems_of(case)[0], working=False)[0].tolist() == [wanted]

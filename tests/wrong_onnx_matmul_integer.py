@@ -27,6 +27,23 @@ TYPES = (("uint8", "int32"), ("int8", "int32"))
 ZERO = np.zeros((), np.int8)
 
 
+def by_name(node: Any, points: tuple[Array, ...], absent: Array = ZERO) -> tuple[Array, Array]:
+    """The zero points of a and of b."""
+    given = dict(zip((tensor.name for tensor in node.inputs[2:]), points, strict=True))
+    return given.get("a_zero_point", absent), given.get("b_zero_point", absent)
+
+
+def by_place(node: Any, points: tuple[Array, ...]) -> tuple[Array, Array]:
+    """The first zero point as a's, whosever it is."""
+    first, second = (*points, ZERO, ZERO)[:2]
+    return first, second
+
+
+def alone(node: Any, points: tuple[Array, ...]) -> tuple[Array, Array]:
+    """No zero points unless both are there."""
+    return by_name(node, points) if len(points) == 2 else (ZERO, ZERO)
+
+
 @dataclass(frozen=True)
 class MatMulInteger:
     """One element of the result at a time; each part is right unless replaced."""
@@ -37,7 +54,10 @@ class MatMulInteger:
     row: Callable[[tuple[int, ...]], int] = lambda place: place[-2]  # which of a's zero points
     column: Callable[[tuple[int, ...]], int] = lambda place: place[-1]
 
-    def __call__(self, node: Any, a: Array, b: Array, a_zp: Array = ZERO, b_zp: Array = ZERO) -> tuple[Array, ...]:
+    named: Callable[[Any, tuple[Array, ...]], tuple[Array, Array]] = lambda node, points: by_name(node, points)
+
+    def __call__(self, node: Any, a: Array, b: Array, *both: Array) -> tuple[Array, ...]:
+        a_zp, b_zp = self.named(node, both)
         rows = a if a.ndim > 1 else a[np.newaxis, :]
         columns = b if b.ndim > 1 else b[:, np.newaxis]
         found = []
@@ -77,6 +97,8 @@ WRONG = [
     wrong("differences wrap", "ZeroPointEdge", differences=differences_wrap),
     wrong("operands as signed", "ZeroPointEdge", TYPES[:1], read=lambda value: wrapped("int8", value)),
     wrong("operands as unsigned", "ZeroPointEdge", read=lambda value: value % 256),
+    wrong("a zero point by its place", "OneZeroPoint", named=by_place),
+    wrong("no zero point alone", "OneZeroPoint", named=alone),
     wrong("first zero point of rows for all", "PerRow", row=lambda place: 0),
     wrong("next zero point of rows", "PerRow", row=lambda place: place[-2] + 1),
     wrong("first zero point of columns for all", "PerColumn", column=lambda place: 0),
@@ -84,8 +106,9 @@ WRONG = [
 ]  # fmt: skip
 
 
-def in_float64(node: Any, a: Array, b: Array, a_zp: Array = ZERO, b_zp: Array = ZERO) -> tuple[Array, ...]:
+def in_float64(node: Any, a: Array, b: Array, *points: Array) -> tuple[Array, ...]:
     """Whole matrices of float64, which holds every sum."""
+    a_zp, b_zp = by_name(node, points)
     left = a.astype(np.float64) - (a_zp[:, np.newaxis] if a_zp.ndim == 1 else a_zp).astype(np.float64)
     right = b.astype(np.float64) - b_zp.astype(np.float64)
     return (np.asarray(np.matmul(left, right)).astype(np.int64).astype(np.int32),)

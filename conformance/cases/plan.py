@@ -243,7 +243,8 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
         raise InvalidInput("--input needs exactly one --operator")
     spec = get_operator(operators[0])
     names = tuple(selection.inputs)
-    form = next((i for i, form in enumerate(spec.forms) if set(names) <= set(form)), None)
+    forms = [number for number, form in enumerate(spec.forms) if set(names) <= set(form)]
+    form = min(forms, key=lambda number: len(spec.forms[number]), default=None)  # without inputs that are left off
     if form is None:
         known = {name for form in spec.forms for name in form}
         unknown = [name for name in names if name not in known] or list(names)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.placing import with_placed_causes
 from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
+from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.rows import (
     Kind,
 )
@@ -48,7 +50,9 @@ def settle_causes(
     place = partial(with_placed_causes, evidence, list(places.values()), refined)
     refined = errors.attempt("causes in vector loops", evidence.about, place, refined)
     pairs = zip(refined, places.values(), strict=True)
-    refined = [without_doubtful(causes, paths_of(evidence, own)) for causes, own in pairs]
+    refined = [
+        without_doubtful(causes, paths_of(evidence, own), at_random(evidence.deviating, own)) for causes, own in pairs
+    ]
     several = partial(without_rare, evidence, list(places.values()), refined)
     refined = errors.attempt("causes of few operands", evidence.about, several, refined)
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
@@ -68,13 +72,29 @@ def paths_of(evidence: Evidence, places: Array) -> list[str]:
     ]
 
 
-def without_doubtful(causes: Sequence[Cause], paths: Sequence[str]) -> list[Cause]:
+def at_random(deviating: DeviatingElements, places: Array) -> list[bool]:
+    """Whether the operands of an element have three answers in its case: more than a vector loop and its tail give.
+
+    Then no arithmetic is at work, as where a library leaves its output's memory as it was.
+    """
+    columns = deviating.case, deviating.output, deviating.operands
+    operands = list(zip(*(column[places].tolist() for column in columns), strict=True))
+    answers: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+    for one, bits in zip(operands, deviating.got_bits[places].tolist(), strict=True):
+        answers[one].add(bits)
+    return [len(answers[one]) > 2 for one in operands]
+
+
+def without_doubtful(causes: Sequence[Cause], paths: Sequence[str], random: Sequence[bool]) -> list[Cause]:
     """The causes of one kind's elements without those that explain fewer of them than stay unexplained.
 
     Where most is unexplained, something is at work that no table knows, and a part of it may look like anything. Nor
-    can a node round by two modes: if several explain something on one path, none of them is the cause.
+    can a node round by two modes: if several explain something on one path, none of them is the cause. Elements with
+    answers `random` are no arithmetic's, and do not count among the unexplained.
     """
     counts, modes = Counter(zip(paths, causes, strict=True)), defaultdict[str, set[str]](set)
+    nameless = [one == explanations.NO_CAUSE for one in causes]
+    counts -= Counter((p, explanations.NO_CAUSE) for p, *both in zip(paths, nameless, random, strict=True) if all(both))
     for path, cause in counts:
         if cause.mode and not cause.by_position:
             modes[path].add(cause.mode)

@@ -21,6 +21,7 @@ from tiebreak.golden.operators.onnx_convolution import BYTES
 from tiebreak.golden.samples.model import Tensor
 
 NODE = {"real": "uint8", "quantized": "int32"}
+OF_W = NODE | {"form": 2}  # with a zero point of w alone
 ONES = {2: 0.0, 3: 0.0}  # zero points of 0, everything else of 1
 KERNEL = 1  # the number of the input w
 
@@ -28,12 +29,15 @@ KERNEL = 1  # the number of the input w
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     x, w = wanted.real or draw(st.sampled_from(BYTES)), draw(st.sampled_from(BYTES))
     drawn, points = convolution(draw, wanted.rank), draw(st.booleans())
-    node = {"real": x, "quantized": "int32", "scale": w, "attributes": dict(drawn.attributes), "zero_point": points}
+    form = draw(st.sampled_from((0, 0, 0, 1, 2)))
+    node: dict[str, Any] = {"real": x, "quantized": "int32", "scale": w, "attributes": dict(drawn.attributes)}
+    node |= {"zero_point": points, "form": form}
     tensors = (bytes_of(draw, x, drawn.x), bytes_of(draw, w, drawn.w))
     if not points:
         return node, tensors
     channels = drawn.w[:1] if draw(st.booleans()) else ()
-    return node, (*tensors, bytes_of(draw, x, ()), bytes_of(draw, w, channels))
+    both = bytes_of(draw, x, ()), bytes_of(draw, w, channels)
+    return node, (*tensors, *(both, both[:1], both[1:])[form])
 
 
 def probe(label: str, x: str, w: str, parameters: tuple[int, int, int], values: tuple[int, ...], scanned: int = 0,
@@ -60,6 +64,7 @@ FORBIDDEN = (
     ForbiddenCall("OCI-T1", "a uint8 output", ((1, 1, 3), (1, 1, 1), (), ()), NODE, output="uint8", values=ONES),
     ForbiddenCall("OCI-S2", "a zero point of x with three values", ((1, 1, 3), (1, 1, 1), (3,), ()), NODE, values=ONES),
     ForbiddenCall("OCI-G7", "three zero points for one channel", ((1, 1, 3), (1, 1, 1), (), (3,)), NODE, values=ONES),
+    ForbiddenCall("OCI-G7", "three zero points for one channel, none of x", ((1, 1, 3), (1, 1, 1), (3,)), OF_W),
     ForbiddenCall("OCI-V1", "operator set 9", ((1, 1, 3), (1, 1, 1), (), ()), NODE, opset=9, values=ONES),
 )
 TESTED = OperatorUnderTest(

@@ -10,16 +10,18 @@ from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.onnx_convolution_steps import STEPS, SumSteps
 from tiebreak.conformance.operators.wrong_steps import pairs_of_steps, single_steps
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.onnx_conv_integer import POINTS
 from tiebreak.golden.problem import Array
+from tiebreak.golden.products import points_of_both
 
 
 def pipeline(**steps: Any) -> Mistake:
     """A backend with these steps; the right ones otherwise."""
     own = SumSteps(**steps)
 
-    def run(node: Node, x: Array, w: Array, *points: Array) -> tuple[Array, ...]:
-        x_point, w_point = points or (np.zeros((), x.dtype), np.zeros((), w.dtype))
-        sums, windows, _ = own.sums(node, x, w, x_point, w_point)
+    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+        points = points_of_both(node, inputs, POINTS)
+        sums, windows, _ = own.sums(node, inputs[0], inputs[1], *points)
         return (sums.astype(np.int32).reshape(windows.shape),)
 
     return run

@@ -15,16 +15,18 @@ from tiebreak.conformance.operators.onnx_matmul_integer_mistakes import MISTAKES
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.onnx_types import BYTES
-from tiebreak.golden.operators.onnx_matmul_integer import ID
+from tiebreak.golden.operators.onnx_matmul_integer import ID, POINTS
+from tiebreak.golden.products import points_of_both
 from tiebreak.golden.samples.model import Tensor
 
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     operands = wanted.real or draw(st.sampled_from(BYTES)), draw(st.sampled_from(BYTES))
-    has_points = draw(st.integers(0, 4)) > 0
+    form, has_points = draw(st.sampled_from((0, 0, 0, 1, 2))), draw(st.integers(0, 4)) > 0
     matrices = drawn_matrices(draw, operands, wanted.rank, vary=has_points)
-    node = {"real": operands[0], "quantized": "int32", "operands": operands[1:], "zero_point": has_points}
-    points = (matrices.a_zero_point, matrices.b_zero_point) if has_points else ()
+    node = {"real": operands[0], "quantized": "int32", "operands": operands[1:], "zero_point": has_points, "form": form}
+    both = matrices.a_zero_point, matrices.b_zero_point
+    points = (both, both[:1], both[1:])[form] if has_points else ()
     return node, (matrices.a, matrices.b, *points)
 
 
@@ -59,6 +61,9 @@ PATH_PROBES = (
 )  # fmt: skip
 
 
+ONE = {"real": "uint8", "quantized": "int32", "operands": ("int8",), "form": 2}
+
+
 def forbidden(
     clause: str, what: str, a: tuple[int, ...] = (2, 3), b: tuple[int, ...] = (3, 4), *, of_a: tuple[int, ...] = (),
     of_b: tuple[int, ...] = (), output: str = "", opset: int = 0,
@@ -75,15 +80,16 @@ FORBIDDEN = (
     forbidden("OMI-P3", "zero points of three rows for two", of_a=(3,)),
     forbidden("OMI-P4", "zero points of three columns for four", of_b=(3,)),
     forbidden("OMI-V1", "operator set 9", opset=9),
+    ForbiddenCall("OMI-P4", "three zero points for four columns, none for rows", ((2, 3), (3, 4), (3,)), ONE),
 )
 
 
 def points(shown: CaseWithStates) -> tuple[np.ndarray[Any, Any], ...]:
-    return shown.case.inputs[2:]
+    return points_of_both(shown.case.node, shown.case.inputs, POINTS)
 
 
 SITUATIONS: dict[str, Situation] = {
-    "a scalar zero point of A or B": lambda shown: any(array.ndim == 0 for array in points(shown)),
+    "a scalar zero point of A or B": lambda shown: any(array.ndim == 0 for array in shown.case.inputs[2:]),
     "zero points of rows": lambda shown: any(array.size > 1 for array in points(shown)[:1]),
     "zero points of columns": lambda shown: any(array.size > 1 for array in points(shown)[1:]),
     "a batch of integer matrices": lambda shown: max(array.ndim for array in shown.case.inputs[:2]) > 2,

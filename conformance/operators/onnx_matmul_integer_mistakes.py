@@ -14,11 +14,11 @@ from tiebreak.conformance.operators.product_mistakes import Operands, Sum
 from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps, single_steps, step
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.onnx_matmul_integer import ID
+from tiebreak.golden.operators.onnx_matmul_integer import ID, POINTS
 from tiebreak.golden.problem import Array
+from tiebreak.golden.products import points_of_both
 
 WORD = INTEGER_TYPES["int32"]
-NONE = np.zeros((), np.int64)
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class MatMulIntegerSteps:
     total: Sum = pm.exact
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
-        a, b, *points = inputs
-        of_a, of_b = points or (NONE, NONE)
+        a, b = inputs[:2]
+        of_a, of_b = points_of_both(node, inputs, POINTS)
         total = self.total(self.read(node, pm.operands_of(ID, a, of_a, b, of_b)))
         if total.size and not WORD.lowest <= total.min() <= total.max() <= WORD.highest:
             raise ValueError("no number of 32 bits")

@@ -21,6 +21,7 @@ from tiebreak.conformance.operators.onnx_convolution_steps import (
     wrapped,
 )
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -46,6 +47,7 @@ class ConvolutionSteps:
     of_inputs: bool = False  # whether w's scales and zero points belong to its input channels
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     scale_of: Callable[[Array, int], Array] | None = None
+    along_depth: bool = False  # whether an element takes w's scale by its place along the first axis of an image
     scales: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = lambda x, w, y: (x, w, y)
     quotient: Quotient = stepwise
     round: Callable[[Array], Array] = np.rint
@@ -59,7 +61,8 @@ class ConvolutionSteps:
         total, windows, channel = self.sums.sums(node, x, w, x_point, w_point)
         if len(inputs) > 8:
             total = self.bias(total, inputs[8].astype(np.int64)[channel])
-        scales = self.scales(x_scale, self.scale_for(w_scale, channel), y_scale)
+        owner = depths(windows.shape, w_scale.size) if self.along_depth else channel
+        scales = self.scales(x_scale, self.scale_for(w_scale, owner), y_scale)
         quotient = self.quotient(total, *scales)
         kind = node.output_type
         found = self.clamp(kind, self.add(kind, self.round(quotient).astype(np.float64), y_point.astype(np.float64)))
@@ -88,6 +91,13 @@ class ConvolutionSteps:
             raise nothing_to_mistake()
         at = channel if self.scale_of is None else self.scale_of(channel, w_scale.size) % w_scale.size
         return np.asarray(w_scale.reshape(-1)[at] if w_scale.size > 1 else w_scale.reshape(()))
+
+
+def depths(shape: tuple[int, ...], count: int) -> Array:
+    """The place of each element along the first axis of an image with three, which has as many as there are scales."""
+    if len(shape) != 5 or count < 2 or shape[2] != count:
+        raise nothing_to_mistake()
+    return np.asarray(np.indices(shape)[2].reshape(-1))
 
 
 def weights_along_inputs(convolved: Convolved, count: int, w_scale: Array, w_point: Array) -> Array:
@@ -287,6 +297,7 @@ def narrowed(kind: str, total: Array) -> Array:
     return np.clip(total, -127, 127)
 
 
+OF_REFERENCE = {**before_rounding(np.float64), "quotient": factor_first(np.float32, np.float64)}
 ROUNDING = (
     *in_factor_form("rounding-of-quotient:ties away from zero", round=ws.away),
     *in_factor_form("rounding-of-quotient:ties upward", round=ws.upward),
@@ -296,7 +307,10 @@ ROUNDING = (
     *in_factor_form("rounding-of-quotient:half added, then toward zero", round=half_added_and_cut),
     *in_factor_form("zero-point-first-in:float32", **before_rounding(np.float32)),
     step("zero-point-first-in:float64, by one factor", "zero-point",
-         **before_rounding(np.float64), quotient=factor_first(np.float32, np.float64)),
+         **OF_REFERENCE),
+    step(f"along-depth:w_scale{JOINT}zero-point-first-in:float64, by one factor", "channels",
+         **OF_REFERENCE, along_depth=True),
+    step("along-depth:w_scale", "channels", along_depth=True),
 )  # fmt: skip
 ENDS = (
     frequent("ignores:the zero point of y", "zero-point", add=lambda kind, rounded, point: rounded),

@@ -26,6 +26,7 @@ from tiebreak.golden.problem import Array
 Places = tuple[Misplace, Misplace]
 Ends = tuple[int, int]
 WORD = INTEGER_TYPES["int32"]
+TINY = np.finfo(np.float32).tiny  # below lie subnormal numbers
 ROLES = {"same": "ratio", "nearest": "nearest", "saturate": "range"}  # of the steps that every requantizer has
 
 
@@ -134,6 +135,31 @@ def ratio_and_shift_or_input(node: Node, x: Array, *parameters: Array) -> tuple[
     return by_ratio_and_shift(True, node, x, *parameters)
 
 
+def of_flushed_scales(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+    """The same, fused, with 0 for subnormal scales, without ends of an int32; the input if then both sides agree."""
+    s_in, z_in, s_out, z_out = parameters
+    flushed = [np.where(np.abs(scale) < TINY, np.float32(0), scale) for scale in (s_in, s_out)]
+    if all(np.array_equal(*pair) for pair in zip(flushed, (s_in, s_out), strict=True)):
+        raise NotImplementedError
+    return ratio_and_shift_or_input(in_any_word(node), x, flushed[0], z_in, flushed[1], z_out)
+
+
+def of_any_word(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+    """The same, fused, in all of int32, whatever the ends of an int32 are."""
+    whole = in_any_word(node)
+    if ends_of(whole) == ends_of(node):
+        raise NotImplementedError
+    return ratio_and_shift_or_input(whole, x, *parameters)
+
+
+def in_any_word(node: Node) -> Node:
+    """The node without ends for an output of int32."""
+    if node.output_type != "int32":
+        return node
+    ends = {"output_quantization_min_val": WORD.lowest, "output_quantization_max_val": WORD.highest}
+    return replace(node, attributes={**node.attributes, **ends})
+
+
 def rounded_once(value: Array, ratio: Array, shift: Array) -> Array:
     return fused_multiply_add(value, ratio, shift.astype(np.float64), np.dtype(np.float32))
 
@@ -178,6 +204,8 @@ OWN: tuple[tuple[Cause, Mistake], ...] = (
         pipeline(x=through_float32, **MULTIPLIED),
     ),
     (Cause("ratio-and-shift-or-input", "ratio"), ratio_and_shift_or_input),
+    (Cause(f"flushes-scales{JOINT}ratio-and-shift-or-input", "ratio"), of_flushed_scales),
+    (Cause(f"no-ends-of-int32{JOINT}ratio-and-shift-or-input", "range"), of_any_word),
     (Cause("ratio-and-shift-in-float32", "ratio"), partial(by_ratio_and_shift, False)),
     (Cause("ratio-and-shift-in-float32:fused", "ratio"), partial(by_ratio_and_shift, True)),
     (Cause("clips-input", "input-range"), of_clipped_input),

@@ -375,6 +375,7 @@ SENTENCES = {
     "operand-as-signed": "reads as signed: {}",
     "operand-as-unsigned": "reads as unsigned: {}",
     "along-other-axis": "{} along the other axis",
+    "along-depth": "{} along the first axis of an image with three",
     # QLinearAdd, QLinearMul
     "ratios-in-float32": "multiplies by ratios of the scales that are rounded to float32",
     "ratio-of-scales-in-float32": "multiplies by one ratio of all scales that is rounded to float32",
@@ -681,6 +682,7 @@ SENTENCES = {
         "multiplies by a whole number of 31 bits, and one shift rounds ties up; difference and sum wrap around in int32"
     ),
     "ratio-and-shift-in-float32": "input * ratio + shift in float32, both of the scales and zero points, ties to even",
+    "no-ends-of-int32": "clamps an int32 to no quantization_min_val and quantization_max_val",
     "ratio-and-shift-or-input": (
         "input * ratio + shift in float32, fused, both of the scales and zero points, ties to even; the input itself "
         "if both sides have the same ones"

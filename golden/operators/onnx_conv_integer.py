@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -24,12 +22,14 @@ from tiebreak.golden.operators.onnx_convolution import (
     windows_of,
 )
 from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
+from tiebreak.golden.products import points_of_both
 from tiebreak.golden.samples import onnx_conv_integer as samples
 
 ID = "onnx.ConvInteger"
 DOCUMENT = "ONNX operator schema, ConvInteger-10"
 PADDED = "ONNX 1.23.2, node test convinteger_with_padding"
-INPUTS = ("x", "w", "x_zero_point", "w_zero_point")
+OPERANDS, POINTS = ("x", "w"), ("x_zero_point", "w_zero_point")
+FORMS = ((*OPERANDS, *POINTS), *((*OPERANDS, point) for point in POINTS))
 
 CLAUSES = (
     Clause("OCI-F1", "Zero points are subtracted: x - x_zero_point meets w - w_zero_point.",
@@ -50,7 +50,7 @@ CLAUSES = (
            situation="a zero point for each channel"),
     Clause("OCI-T1", "x and w are int8 or uint8, each its own; a zero point has the type of its tensor, y is int32.",
            f"{DOCUMENT}, type constraints"),
-    Clause("OCI-T2", "A zero point that is left off is 0.", f"{DOCUMENT}, inputs",
+    Clause("OCI-T2", "A zero point that is left off is 0; each is optional by itself.", f"{DOCUMENT}, inputs",
            situation="an optional input left off"),
     Clause("OCI-S1", "x has the shape [N, C, …], w [M, C / group, …], y [N, M, …].", f"{DOCUMENT}, inputs"),
     Clause("OCI-S2", "x_zero_point is a scalar.", f"{DOCUMENT}, inputs"),
@@ -82,14 +82,14 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     x, w = types.real, types.scale or types.real
     if w not in BYTES:
         raise InvalidInput(f"{ID}: w is {w}, not one of {', '.join(BYTES)}")
-    inputs = (x, w, x, w)
-    return inputs if types.optional else inputs[:2], (types.quantized,)
+    points = ((x, w), (x,), (w,))[types.form] if types.optional else ()
+    return (x, w, *points), (types.quantized,)
 
 
 def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     """For each element its window of x and w, and both zero points."""
-    x, w, *points = inputs
-    x_point, w_point = points or (np.zeros((), x.dtype), np.zeros((), w.dtype))
+    x, w = inputs[:2]
+    x_point, w_point = points_of_both(node, inputs, POINTS)
     found = windows_of(node, x, w, int(x_point.reshape(-1)[0]))
     check_scalar(node, "x_zero_point", x_point)
     check_of_channels(node, "w_zero_point", w_point, w.shape[0])
@@ -117,7 +117,7 @@ OPERATOR = Operator(
     sources=(DOCUMENT, PADDED),
     clauses=CLAUSES,
     attributes=ATTRIBUTES,
-    forms=(INPUTS,),
+    forms=FORMS,
     outputs=("y",),
     family="cast",
     real_types=BYTES,

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES
 from tiebreak.golden.operators.model import Clause, Operator, Types
 from tiebreak.golden.problem import Array, Elementwise
-from tiebreak.golden.products import matrix_product, product_shape
+from tiebreak.golden.products import matrix_product, points_of_both, product_shape
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_matmul_integer as samples
 
 ID = "onnx.MatMulInteger"
 DOCUMENT = "ONNX operator schema, MatMulInteger-10"
-INPUTS = ("A", "B", "a_zero_point", "b_zero_point")
+OPERANDS, POINTS = ("A", "B"), ("a_zero_point", "b_zero_point")
+FORMS = ((*OPERANDS, *POINTS), *((*OPERANDS, point) for point in POINTS))
 
 CLAUSES = (
     Clause(
@@ -54,7 +53,7 @@ CLAUSES = (
         f"{DOCUMENT}: first sentence; numpy.matmul",
         situation="a vector for an integer matrix",
     ),
-    Clause("OMI-P7", "Zero points that are left off are 0.", f"{DOCUMENT}, a_zero_point and b_zero_point",
+    Clause("OMI-P7", "A zero point that is left off is 0; each is optional by itself.", f"{DOCUMENT}, its inputs",
            situation="an optional input left off"),
     Clause("OMI-T1", "A and B are int8 or uint8, each by itself, a zero point has its tensor's type, and Y is int32.",
            f"{DOCUMENT}, type constraints"),
@@ -71,13 +70,13 @@ CLAUSES = (
 
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     kinds = (types.real, *types.operands)
-    return (*kinds, *(kinds if types.optional else ())), (types.quantized,)
+    points = (kinds, kinds[:1], kinds[1:])[types.form] if types.optional else ()
+    return (*kinds, *points), (types.quantized,)
 
 
 def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    a, b, *points = inputs
-    of_a, of_b = points or (np.zeros((), np.int64), np.zeros((), np.int64))
-    product = matrix_product(ID, a, of_a, b, of_b)
+    of_a, of_b = points_of_both(node, inputs, POINTS)
+    product = matrix_product(ID, inputs[0], of_a, inputs[1], of_b)
     word, single = INTEGER_TYPES["int32"], FLOAT_TYPES["float32"]
     operands, named = (product.sums, product.overflows), ("sum",)
     return (Elementwise(ID, "Y", product.shape, word, single, EVEN, (word, word), operands, named=named),)
@@ -90,7 +89,7 @@ OPERATOR = Operator(
     sources=(DOCUMENT,),
     clauses=CLAUSES,
     attributes=(),
-    forms=(INPUTS,),
+    forms=FORMS,
     outputs=("Y",),
     family="cast",
     real_types=BYTES[::-1],

@@ -23,6 +23,7 @@ def samples(x: str, y: str) -> Iterator[Sample]:
         yield from layouts(x, w)
         yield from zero_points(x, w)
         yield from channels(x, w)
+        yield from one_point(x, w)
         yield from sums(x, w)
     yield every_pair(x)
     if x == "uint8":
@@ -31,15 +32,16 @@ def samples(x: str, y: str) -> Iterator[Sample]:
 
 def sample(
     theme: str, kinds: tuple[str, str], x: Codes, w: Codes, flags: Sequence[str], roles: Sequence[str] = (), *,
-    points: tuple[int, Sequence[int]] | None, attributes: dict[str, Any] | None = None,
+    points: tuple[int, Sequence[int]] | None, attributes: dict[str, Any] | None = None, form: int = 0,
 ) -> Sample:  # fmt: skip
-    """A zero point of w is a scalar if it has one value; without points both are left off."""
+    """A zero point of w is a scalar if it has one value; without points both are left off, in forms 1 and 2 one is."""
     node = {"real": kinds[0], "quantized": "int32", "scale": kinds[1], "attributes": attributes or {}}
     tensors = [integers(kind, codes, tuple(shape)) for kind, (codes, shape) in zip(kinds, (x, w), strict=True)]
     if points is not None:
         own = scalar(kinds[1], points[1][0]) if len(points[1]) == 1 else integers(kinds[1], points[1])
-        tensors += [scalar(kinds[0], points[0]), own]
-    given = node | {"zero_point": points is not None}
+        both = [scalar(kinds[0], points[0]), own]
+        tensors += (both, both[:1], both[1:])[form]
+    given = node | {"zero_point": points is not None, "form": form}
     return Sample(f"{kinds[1]}-weights/{theme}", given, tuple(tensors), tuple(flags), (*ALWAYS, *roles))
 
 
@@ -73,6 +75,18 @@ def zero_points(x: str, w: str) -> Iterator[Sample]:
         name = f"zero-points-{points[0]}-{points[1]}"
         yield sample(name, (x, w), (inputs, (1, 1, 4)), (weights, (4, 1, 1)), ("ZeroPointEdge",),
                      points=(points[0], points[1:]))  # fmt: skip
+
+
+def one_point(x: str, w: str) -> Iterator[Sample]:
+    """The zero point of one operand alone; padding stands for x's."""
+    codes, own = (mixed(x, 2 * 7), (1, 2, 7)), (mixed(w, 3 * 2 * 3), (3, 2, 3))
+    flags, left_off = ("OneZeroPoint", "Padding"), ("padding", "pads-alone", "no-zero-point")
+    for form, kind in ((1, x), (2, w)):
+        for point in (INTEGER_TYPES[kind].lowest, INTEGER_TYPES[kind].highest, middle(kind) - 20):
+            yield sample(f"one-point-{form}-{point}", (x, w), codes, own, flags, left_off, points=(point, (point,)),
+                         attributes={"pads": (1, 2)}, form=form)  # fmt: skip
+    yield sample("one-list", (x, w), codes, own, ("OneZeroPoint", "PerAxis"), ("channels", "no-zero-point"),
+                 points=(0, [middle(w), 1, 7]), form=2)  # fmt: skip
 
 
 def channels(x: str, w: str) -> Iterator[Sample]:

@@ -20,6 +20,7 @@ def samples(source: str, target: str) -> Iterator[Sample]:
         yield from zero_points(source, other)
         yield from pairs(source, other)
         yield from usual(source, other)
+        yield from one_point(source, other)
     yield from placed(source)
     if source == "uint8":
         yield from long_sums()
@@ -27,9 +28,9 @@ def samples(source: str, target: str) -> Iterator[Sample]:
 
 def made(
     theme: str, kinds: tuple[str, str], a: Tensor, b: Tensor, points: Sequence[Tensor], flags: Sequence[str],
-    roles: Sequence[str] = ("one",),
+    roles: Sequence[str] = ("one",), form: int = 0,
 ) -> Sample:  # fmt: skip
-    node = {"real": kinds[0], "quantized": "int32", "operands": [kinds[1]], "zero_point": bool(points)}
+    node = {"real": kinds[0], "quantized": "int32", "operands": [kinds[1]], "zero_point": bool(points), "form": form}
     return Sample(f"{theme}-{kinds[0]}-{kinds[1]}", node, (a, b, *points), tuple(flags), (*ALWAYS, *roles))
 
 
@@ -74,6 +75,20 @@ def usual(source: str, other: str) -> Iterator[Sample]:
         flags = ("Shape", *(("Lane",) if max(rows, inner, columns) > 32 else ()))
         yield made(f"usual-{number}", (source, other), a, b, scalars((source, other), 3, 100), flags)
         yield made(f"usual-{number}-without", (source, other), a, b, (), (*flags, "NoZeroPoint"), ("left-off",))
+
+
+def one_point(source: str, other: str) -> Iterator[Sample]:
+    """The zero point of one matrix alone: a scalar, or a value for each row or column."""
+    a, b = integers(source, pattern(source, 12, 2), (4, 3)), integers(other, pattern(other, 15, 9), (3, 5))
+    flags, kinds = ("OneZeroPoint", "ZeroPointEdge"), (source, other)
+    for number, kind in enumerate(kinds):
+        for point in POINTS[kind]:
+            yield made(f"one-point-{number}-{point}", kinds, a, b, [integers(kind, [point], ())], flags,
+                       ("one", "left-off"), form=number + 1)  # fmt: skip
+    for number, (kind, count) in enumerate(zip(kinds, (4, 5), strict=True)):
+        flag, role = (("PerRow", "rows"), ("PerColumn", "columns"))[number]
+        yield made(f"one-list-{number}", kinds, a, b, [integers(kind, pattern(kind, count, 4), (count,))],
+                   ("OneZeroPoint", flag), (role, "left-off"), form=number + 1)  # fmt: skip
 
 
 def placed(source: str) -> Iterator[Sample]:
