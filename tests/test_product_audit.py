@@ -25,6 +25,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Steps = Callable[[Array, int, Any, Any, Any], Array]
 f32, f64, i64 = np.float32, np.float64, np.int64
 MUL, MATMUL, CONV = "com.microsoft.QLinearMul", "onnx.QLinearMatMul", "onnx.QLinearConv"
+GEMM = "com.microsoft.QGemm"
 UNIFORM = "tensorflow.UniformRequantize"
 NODES = [
     (MUL, "float32", "uint8"),
@@ -34,6 +35,7 @@ NODES = [
     (CONV, "uint8", "int8"),
     (CONV, "int8", "uint8"),
     (UNIFORM, "int8", "int8"),
+    (GEMM, "int8", "uint8"),
 ]
 
 
@@ -186,6 +188,17 @@ def merging(x: Array, scale: Array, own: Array, other: Array, last: Array) -> Ar
 def test_merged_zero_points_are_named() -> None:
     found = audited(merging, audited_node(UNIFORM, {}, "int8", "int8", 0)).semantics()
     assert found and found["position"] == "merged-zero-points"
+
+
+@pytest.mark.parametrize("attributes", [{"alpha": 0.5}, {"transA": True}, {"transB": True}])
+def test_a_gemm_with_more_than_products_has_no_table(attributes: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match="with alpha 1 and without transA and transB"):
+        arithmetic_of(audited_node(GEMM, attributes, "int8", "int8", 0))
+
+
+def test_a_gemm_with_real_results_has_no_table() -> None:
+    with pytest.raises(InvalidInput, match="of integer outputs, not of float32"):
+        arithmetic_of(audited_node(GEMM, {}, "int8", "float32", 0))
 
 
 def test_a_narrow_range_has_no_table() -> None:

@@ -2,8 +2,9 @@
 
     output = saturate(round((a - a_zero_point) * (b - b_zero_point) * a_scale * b_scale / y_scale) + y_zero_point)
 
-onnx.QLinearMatMul and onnx.QLinearConv do it with sums of one product, com.microsoft.QLinearMul with every element. The
-inputs after the first are a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale and y_zero_point; all are scalars.
+onnx.QLinearMatMul, onnx.QLinearConv and com.microsoft.QGemm do it with sums of one product, com.microsoft.QLinearMul
+with every element. The inputs after the first are a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale and
+y_zero_point; all are scalars. A bias of 0 stands last, or in QGemm before the output's two.
 """
 
 from __future__ import annotations
@@ -42,15 +43,26 @@ from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
+from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
 Others = tuple[Array, ...]
-A_SCALE, A_POINT, B, B_SCALE, B_POINT, Y_SCALE, Y_POINT = range(7)  # places of the inputs after the first
+A_SCALE, A_POINT, B, B_SCALE, B_POINT = range(5)  # places of the inputs after the first
 
 
 # What the first difference is multiplied by
+
+
+def of_output(others: Others) -> tuple[Array, Array]:
+    """The scale and the zero point of the output."""
+    at = B_POINT + (1 if others[B_POINT + 1].dtype.kind == "f" else 2)
+    return others[at], others[at + 1]
+
+
+def scales_of(others: Others) -> tuple[Array, Array, Array]:
+    return others[A_SCALE], others[B_SCALE], of_output(others)[0]
 
 
 def second_difference(others: Others) -> int:
@@ -59,7 +71,7 @@ def second_difference(others: Others) -> int:
 
 def ratio_of(others: Others) -> Fraction:
     """The real product of both scales over the output's."""
-    a, b, y = (Fraction(float(others[place])) for place in (A_SCALE, B_SCALE, Y_SCALE))
+    a, b, y = (Fraction(float(scale)) for scale in scales_of(others))
     return a * b / y
 
 
@@ -69,7 +81,7 @@ def real_ratio(others: Others) -> Factor:
 
 def whole_ratio(others: Others) -> Factor:
     """The ratio as a multiplier of 31 bits and a shift, of both products in float64."""
-    a, b, y = (float(others[place]) for place in (A_SCALE, B_SCALE, Y_SCALE))
+    a, b, y = map(float, scales_of(others))
     found = multiplier_of_bits(HIGH, a * b / y)
     return found._replace(over=found.over * second_difference(others))
 
@@ -89,7 +101,7 @@ OF_31_BITS = FactorOf(
 
 def in_type(others: Others, precision: Precision) -> tuple[Array, Array, Array]:
     """The three scales in the type of the steps."""
-    a, b, y = (others[place].astype(precision.dtype) for place in (A_SCALE, B_SCALE, Y_SCALE))
+    a, b, y = (scale.astype(precision.dtype) for scale in scales_of(others))
     return a, b, y
 
 
@@ -142,7 +154,7 @@ def dequantized_reciprocal(values: Array, factor: Factor, others: Others, precis
 def fused_with_zero_point(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     """By the reciprocal, and with the zero point rounded once; it is taken off again without a rounding."""
     reciprocal = precision.dtype.type(1) / in_type(others, precision)[2]
-    point = float(others[Y_POINT])
+    point = float(of_output(others)[1])
     total = fused_multiply_add(numbers(values, others, precision), reciprocal, point, precision.dtype)
     return np.asarray(total.astype(np.float64) - point)
 
@@ -152,7 +164,7 @@ def in_range(values: Array, factor: Factor, others: Others, precision: Precision
 
     Numbers beyond are clamped. What is returned lacks the zero point, which is added again without a rounding.
     """
-    y, point = in_type(others, precision)[2], others[Y_POINT]
+    y, point = in_type(others, precision)[2], of_output(others)[1]
     ends = np.iinfo(point.dtype)
     low, high = (y * precision.dtype.type(end - int(point)) for end in (ends.min, ends.max))
     steps = precision.dtype.type(ends.max - ends.min)
@@ -293,6 +305,15 @@ def zero_point_before(node: Node) -> IntegerScaling:
     return scaled_products(node, BEFORE)
 
 
+def products_of_gemm(node: Node) -> IntegerScaling:
+    """Those of a QGemm. InvalidInput for one with a real output, transposed matrices or another alpha than 1."""
+    if node.outputs[0].dtype.name not in INTEGER_TYPES:
+        raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {node.output_type}")
+    if node.value("alpha") != 1 or node.value("transA") or node.value("transB"):
+        raise InvalidInput(f"{node.operator}: semantics are known with alpha 1 and without transA and transB")
+    return zero_point_after(node)
+
+
 def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
     source, target = INTEGER_TYPES[node.input_type], INTEGER_TYPES[node.output_type]
     facets = product_facets(source, target)
@@ -300,7 +321,7 @@ def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
         facets,
         documented(facets, round_mode=MODES[EVEN], factor=REAL, position=AS_WRITTEN, zero_point=zero_point),
         partial(product_candidates, source, target),
-        lambda others: (others[A_POINT].astype(np.int64), others[Y_POINT].astype(np.int64)),
+        lambda others: (others[A_POINT].astype(np.int64), of_output(others)[1].astype(np.int64)),
         lambda probe: np.zeros(probe.x.shape, bool),
         partial(first_probes, node),
         partial(further_probe, node),
@@ -358,9 +379,11 @@ def asked(
 ) -> Probe:
     """Every a, or many; b lies `step` above its zero point."""
     b_point = INTEGER_TYPES[node.inputs[3].dtype.name].lowest + 27
-    values = (scales[0], points[0], b_point + step, scales[1], b_point, scales[2], points[1], 0)
-    kinds = [tensor.dtype for tensor in node.inputs[1:]]  # one more is a bias
-    others = tuple(np.array(value).astype(kind) for value, kind in zip(values, kinds, strict=False))
+    values = [scales[0], points[0], b_point + step, scales[1], b_point, scales[2], points[1]]
+    kinds = [tensor.dtype for tensor in node.inputs[1:]]
+    if len(kinds) > len(values):
+        values.insert(kinds.index(np.dtype(np.int32)), 0)  # a bias
+    others = tuple(np.array(value).astype(kind) for value, kind in zip(values, kinds, strict=True))
     return Probe(numbers_for(node, real_ratio(others), points[0], random)[:FEW], others)
 
 
@@ -370,6 +393,12 @@ def asked(
 def as_rows(node: Node, probe: Probe) -> Probe:
     """A matrix of one column times one of one element."""
     return Probe(probe.x.reshape(-1, 1), with_second(probe, (1, 1)))
+
+
+def as_rows_and_bias(node: Node, probe: Probe) -> Probe:
+    """The same with a bias of one element for every row."""
+    *first, bias, scale, point = with_second(probe, (1, 1))
+    return Probe(probe.x.reshape(-1, 1), (*first, bias.reshape(1), scale, point))
 
 
 def as_pixels(node: Node, probe: Probe) -> Probe:

@@ -21,7 +21,9 @@ from tiebreak.golden.samples.onnx_qlinear_matmul import (
     matrix,
     pattern,
 )
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
+ID = "com.microsoft.QGemm"
 BYTES = ("uint8", "int8")
 NUMBERS = "float32"
 OUTPUTS = (*BYTES, NUMBERS)
@@ -43,6 +45,7 @@ def samples(a: str, y: str) -> Iterator[Sample]:
     types = (a, "int8", y)
     for theme in (factors, biases, transposed, placed, special):
         yield from theme(types)
+    yield from separating(a, y)
     if y == NUMBERS:
         yield rounded_twice(types)
     if (a, y) == ("uint8", NUMBERS):
@@ -250,3 +253,14 @@ def long_sums(types: Types) -> Iterator[Sample]:
     for name, count, roles in (("last", 33025, ()), ("beyond", 33026, ("overflow",))):
         a, b = (Matrix([255] * count, shape, [Fraction("0.1")], [0]) for shape in ((1, count), (count, 1)))
         yield made(f"long-{name}", types, a, b, (Fraction(1 << 17), 3), ("LongSum",), roles)
+
+
+def separating(a: str, y: str) -> Iterator[Sample]:
+    """Columns of inputs times one number and with a bias of 0, on which two of the plainest arithmetics differ."""
+    for number, codes, x in witnesses_of(ID, f"{a}-{y}"):
+        kinds = ("float32", a, "int8", "float32", "int8", "int32", "float32", y)
+        others = [Tensor(kind, (), [code]) for kind, code in zip(kinds, codes, strict=True)]
+        others[2], others[5] = Tensor("int8", (1, 1), others[2].codes), Tensor("int32", (1,), others[5].codes)
+        node = {"real": a, "quantized": y, "operands": ["int8"], "form": 0}
+        roles = (*ALWAYS, *QUANTIZED, "bias", "bias-shape", "saturate")
+        yield Sample(f"separating-{number}", node, (Tensor(a, (len(x), 1), x), *others), ("Separating",), roles)
