@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parent.parent))  # for benchmarks
 
 from browser import chromium, watched  # noqa: F401 - fixtures
 from few import left_to_slow

@@ -16,6 +16,7 @@ from benchmarks.known_defects import (
     fake_quantize,
     gguf,
     packed_weights,
+    paddle_quantize,
     qlinear_pairs,
     quantize,
     requantize,
@@ -36,7 +37,7 @@ Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects ever
 FAMILIES: tuple[Any, ...] = (
     *(quantize, dequantize, cast, dynamic, block_scales, requantize, rescale),
     *(fake_quantize, tensorflow_ranges, tensorflow_fake, uniform, sums_of_products),
-    *(qlinear_pairs, torch_functions, gguf, packed_weights),
+    *(qlinear_pairs, torch_functions, gguf, packed_weights, paddle_quantize),
 )
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()

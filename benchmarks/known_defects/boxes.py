@@ -33,6 +33,7 @@ MNB = "com.microsoft.MatMulNBits"
 MQA, MQM = "com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"
 MQG = "com.microsoft.QGemm"
 GGQ, GGD = "gguf.Quantize", "gguf.Dequantize"
+PQL = "paddle.QuantizeLinear"
 TQT, TQC = "torch.quantize_per_tensor", "torch.quantize_per_channel"
 TFT, TFP = "torch.fake_quantize_per_tensor_affine", "torch.fake_quantize_per_channel_affine"
 OVF = "openvino.FakeQuantize"
@@ -271,6 +272,7 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (QDV2, "float32>float32", "", "ties-away truncates back-reciprocal greater-factor clip-missing"),
     (QDV3, "float32>float32", "", "ties-away truncates back-reciprocal num-bits-8 narrow-ignored clip-missing"),
     (QDV3, "float16>float16", "", "back-reciprocal given-range-ignored num-bits-one-less"),
+    (PQL, "float32>float32", "", "reciprocal truncates floors clamps-narrow first-parameter"),
     (TQT, "float32>uint8", "", "reciprocal truncates wraps zp-ignored"),
     (TQT, "float32>int8", "", "clamps-narrow floors"),
     (TQC, "float32>int8", "", "first-parameter next-channel reciprocal truncates"),

@@ -91,13 +91,17 @@ def requantized(node: Node, total: Array, scales: Outputs, point: Array, how: Ho
     return integers(quotient, points, node.outputs[0].dtype, RULES[EVEN], s, how)
 
 
-def no_points(*points: Array) -> Outputs:
-    return points or (np.zeros((), np.int64),) * 2
+def points_of(node: Node, inputs: Outputs) -> Iterator[Array]:
+    """The zero points of both operands; 0 for one that is left off."""
+    own = {tensor.name: found for tensor, found in zip(node.inputs, inputs, strict=True)}
+    for operand in node.inputs[:2]:
+        names = (f"{operand.name}_zero_point", f"{operand.name.lower()}_zero_point")
+        yield next((own[name] for name in names if name in own), np.zeros((), np.int64))
 
 
 def integer_matrices(node: Node, inputs: Outputs, how: How) -> Outputs:
-    a, b, *points = inputs
-    of_a, of_b = no_points(*points)
+    a, b, *_ = inputs
+    of_a, of_b = points_of(node, inputs)
     return (in_shape(matrix_sums(a, of_a, b, of_b, how), a, b).astype(np.int32),)
 
 
@@ -113,8 +117,8 @@ def quantized_matrices(node: Node, inputs: Outputs, how: How) -> Outputs:
 
 
 def integer_images(node: Node, inputs: Outputs, how: How) -> Outputs:
-    x, w, *points = inputs
-    of_x, of_w = no_points(*points)
+    x, w, *_ = inputs
+    of_x, of_w = points_of(node, inputs)
     return (image_sums(node, x, of_x, w, of_w, how).astype(np.int32),)
 
 
