@@ -158,7 +158,31 @@ def part_of(node: Any, b: Array, scales: Array, points: Any, n: int, k: int, bit
     return code, point, float(scales[n, block])
 
 
+def fused_from_the_bias(node: Any, a: Array, b: Array, scales: Array, *more: Array) -> tuple[Array, ...]:
+    """Each weight rounded to A's type; then a * weight is added to the bias, the last product first, rounded once."""
+    points, bias = parted(node, more)
+    inner, columns, kind = node.attributes["K"], node.attributes["N"], a.dtype.type
+    found = np.zeros((math.prod(a.shape[:-1]), columns), a.dtype)
+    for n in range(columns):
+        weights = [NBits().read(node, kind, b, scales, points, n, k) for k in range(inner)]
+        for m, row in enumerate(a.reshape(-1, inner).astype(np.float64)):
+            found[m, n] = added_up(0.0 if bias is None else float(bias[n]), row, weights, kind)
+    return (found.reshape(*a.shape[:-1], columns),)
+
+
+def added_up(total: float, row: Array, weights: list[float], kind: Any) -> float:
+    for x, weight in zip(row[::-1].tolist(), weights[::-1], strict=True):
+        if not all(map(math.isfinite, (total, x, weight))):
+            total += x * weight
+            continue
+        exact = Fraction(total) + Fraction(x) * Fraction(weight)
+        with np.errstate(over="ignore"):
+            total = float(np.asarray(narrowed(exact, kind)).astype(kind))
+    return total
+
+
 RIGHT = [
+    WrongBackend("matmul-nbits, right: fused, from the bias on", OPERATOR, fused_from_the_bias, "", TYPES),
     WrongBackend("matmul-nbits, right: number by number", OPERATOR, NBits(), "", TYPES),
     WrongBackend("matmul-nbits, right: in fractions", OPERATOR, by_fractions, "", TYPES),
 ]
