@@ -2,8 +2,13 @@
 
 The order in which products and a bias are added is open. So an element has a result where one product alone is not
 zero, as in rows with a single number, which show the dequantized weights; or where every order gives the same sum. A
-bias is added to a product that A's type holds, so that a fused step shows nothing. Left out are g_idx, which the
-document calls deprecated, and weights that are laid out for one provider or omitted.
+bias is added to a product that A's type holds, so that a fused step shows nothing.
+
+Left out are weights that are laid out for one provider or omitted, and g_idx. All that the document says of g_idx is
+"group_idx. This input is deprecated", and that it is int32: neither its shape nor what it does. Code differs. In ONNX
+Runtime's CPU kernel it has K numbers, or also those of the places beyond K. With weights of 4 bits they name the block
+whose scale each place of a row of B has; weights of 2 bits are read as if they had 4, past their end; 8 are refused.
+emx-onnx-cgen takes constants alone that change nothing.
 """
 
 from __future__ import annotations
@@ -97,6 +102,12 @@ CLAUSES = (
     ),
     Clause("MNB-T1", "A, scales, bias and Y have one type, B is uint8.", f"{DOCUMENT}, T1 and T2"),
     Clause("MNB-T2", "zero_points are uint8 or have A's type.", f"{DOCUMENT}, zero_points and T3"),
+    Clause(
+        "MNB-T3",
+        "zero_points and bias can be left off, each by itself. g_idx is left off: the text gives it neither a shape "
+        "nor a meaning.",
+        f"{DOCUMENT}, its inputs; g_idx: this input is deprecated",
+    ),
     Clause(
         "MNB-U1",
         "In which order and precision products and a bias are added. A sum is judged where none of that shows.",
@@ -360,6 +371,7 @@ OPERATOR = Operator(
         "level": "MNB-N3",
         "types": "MNB-T1",
         "point-types": "MNB-T2",
+        "inputs": "MNB-T3",
         "order": "MNB-U1",
         "integers": "MNB-U2",
         "halves": "MNB-U3",

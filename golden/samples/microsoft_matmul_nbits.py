@@ -15,7 +15,8 @@ from tiebreak.golden.packed_weights import packed
 from tiebreak.golden.samples.model import Sample, Tensor, integers, reals
 
 Number = Fraction | float | int
-ALWAYS = ("weight", "product", "block", "b-shape", "scales-shape", "inner", "shape", "bits", "block-size", "types")
+ALWAYS = ("weight", "product", "block", "b-shape", "scales-shape", "inner", "shape", "bits", "block-size", "types",
+          "inputs")  # fmt: skip
 SCALES = (Fraction(1, 10), Fraction(-1, 3), Fraction(7, 5), Fraction(3, 127), Fraction(41, 64), Fraction(-9, 7))
 REAL_POINTS = (Fraction(33, 4), Fraction(77, 10), Fraction(0), Fraction(-7, 2), Fraction(1, 3), Fraction(3))
 # A weight, its zero point, its scale and a number: float64 or float32 rounds their product onto a midpoint of the type.
