@@ -5,9 +5,9 @@ zero, as in rows with a single number, which show the dequantized weights; or wh
 bias is added to a product that A's type holds, so that a fused step shows nothing.
 
 Left out are weights that are laid out for one provider or omitted, and g_idx. All that the document says of g_idx is
-"group_idx. This input is deprecated", and that it is int32: neither its shape nor what it does. Code differs. In ONNX
-Runtime's CPU kernel it has K numbers, or also those of the places beyond K. With weights of 4 bits they name the block
-whose scale each place of a row of B has; weights of 2 bits are read as if they had 4, past their end; 8 are refused.
+"group_idx. This input is deprecated", and that it is int32: neither its shape nor what it does. Code differs. ONNX
+Runtime's CPU kernel takes K numbers, or also those of the places beyond K. They name the block whose scale each place
+of a row has, if weights have 4 bits. It reads weights of 2 bits as if they had 4, past their end, and refuses 8.
 emx-onnx-cgen takes constants alone that change nothing.
 """
 
