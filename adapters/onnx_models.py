@@ -60,6 +60,7 @@ PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convol
 # Inputs of operators that may lack one before another, as it may be left off.
 EVERY_INPUT = {
     QGEMM: microsoft_qgemm.FORMS[0],
+    NBITS: microsoft_matmul_nbits.EVERY_INPUT,
     MATMUL_INTEGER: onnx_matmul_integer.FORMS[0],
     "ConvInteger": onnx_conv_integer.FORMS[0],
 }
@@ -217,10 +218,12 @@ def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
 def onnx_model(
     written: OnnxNode,
     carriers: Mapping[str, str] | None = None,
-    shapes: Sequence[Sequence[int | None]] | None = None,
+    shapes: Sequence[Sequence[int | None] | None] | None = None,
     constants: Mapping[str, Array] | None = None,
 ) -> Any:
     """An onnx.ModelProto with the node's inputs and outputs. Shapes are free unless given, as is a size of None.
+
+    y has a shape where all inputs have one.
 
     `carriers` maps a type to the type in which its tensors enter and leave, through a Cast node on either side.
     `constants` are the inputs that become initializers, by name.
@@ -242,10 +245,9 @@ def onnx_model(
     )
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
-    sizes = dict(zip(written.names, shapes or (), strict=False))
-    known: dict[str, Sequence[int | None] | None] = {**sizes}
-    if shapes:
-        known["y"] = shape_of_y(written, sizes)
+    known = dict(zip(written.names, shapes or (), strict=False))
+    if shapes and None not in shapes:
+        known["y"] = shape_of_y(written, {name: shape for name, shape in known.items() if shape is not None})
     return model_of(nodes, outer, y, written.opset, constants, known, written.further, written.domain)
 
 

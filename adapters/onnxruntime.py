@@ -15,6 +15,7 @@ from tiebreak.adapters.onnx_models import (
     MAPS,
     MATRICES,
     MICROSOFT_CLAIMS,
+    NBITS,
     NBITS_CLAIMS,
     PROBED_SHAPES,
     OnnxNode,
@@ -29,6 +30,7 @@ from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.errors import NoDevice
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.microsoft_matmul_nbits import BIAS
 from tiebreak.golden.problem import Array
 
 # Waiting threads of the thousand sessions of a run would otherwise spin and take the processor from all others.
@@ -68,22 +70,24 @@ class OnnxRuntime:
             check_inputs(node, inputs)
             given = zip(written.names, inputs, strict=False)
             feeds = {name: array for name, array in given if name not in node.constants}
+            fitting = session if bias_fits(written, feeds) else self.opened(node, feeds[BIAS].shape)[1]
             if written.further:
-                return self.sessions.answers(session, feeds, written.outputs)
+                return self.sessions.answers(fitting, feeds, written.outputs)
             return (
-                self.sessions.answer(session, feeds, written.output, shape_of_y(written, inputs), packs=packs(written)),
+                self.sessions.answer(fitting, feeds, written.output, shape_of_y(written, inputs), packs=packs(written)),
             )
 
         return run
 
-    def opened(self, node: Node) -> tuple[OnnxNode, Any]:
-        """The node at an operator set that this release knows, and a session for it."""
-        return self.sessions.open_known(onnx_node(node), lambda written: model_for(written, node.constants))
+    def opened(self, node: Node, bias: tuple[int, ...] | None = None) -> tuple[OnnxNode, Any]:
+        """The node at an operator set that this release knows, and a session for it; see model_for."""
+        return self.sessions.open_known(onnx_node(node), lambda written: model_for(written, node.constants, bias))
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call onnx's and onnxruntime's own API; see protocol.Backend."""
         written, _ = self.opened(node)
-        model = model_for(written, node.constants)
+        given = dict(zip(written.names, inputs, strict=False))
+        model = model_for(written, node.constants, None if bias_fits(written, given) else given[BIAS].shape)
         return reproducer_source(model, self.sessions.settings, written, tuple(node.constants))
 
     def attest(self) -> dict[str, str]:
@@ -126,8 +130,21 @@ def packs(written: OnnxNode) -> bool:
     return written.operator == CAST
 
 
-def model_for(written: OnnxNode, constants: Mapping[str, Array]) -> Any:
-    return onnx_model(written, {} if packs(written) else CARRIERS, constants=constants)
+def model_for(written: OnnxNode, constants: Mapping[str, Array], bias: tuple[int, ...] | None = None) -> Any:
+    """The model, whose shapes are free but for that of MatMulNBits' bias: without one the runtime refuses the model.
+
+    Its shape is [N] unless `bias` says another one.
+    """
+    shapes = None
+    if written.operator == NBITS and BIAS in written.names:
+        own = (written.attributes["N"],) if bias is None else bias
+        shapes = [own if name == BIAS else None for name in written.names]
+    return onnx_model(written, {} if packs(written) else CARRIERS, shapes, constants)
+
+
+def bias_fits(written: OnnxNode, given: Mapping[str, Array]) -> bool:
+    """Whether the model has the shape of MatMulNBits' bias."""
+    return written.operator != NBITS or BIAS not in given or given[BIAS].shape == (written.attributes["N"],)
 
 
 def without_optimisation() -> OnnxRuntime:

@@ -97,6 +97,7 @@ FLAGS = {
     "Dilation": "Weights of a window are further apart than one pixel.",
     "Groups": "Channels are divided into groups.",
     "Bias": "A bias is added to the sum, of any size up to the ends of 32 bits.",
+    "ColumnBias": "Each column of a product has a number that is added to it.",
     "Factor": "A factor beside the scales: a power of two, a decimal, negative, or zero.",
     "Transposed": "A matrix is stored with rows and columns exchanged.",
     "OtherRange": "Another number of steps, or of bits, than the node's gives another result.",

@@ -173,6 +173,8 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("packed zero points", ((2, 16), (3, 1, 8), (3, 1), (3, 1)), {2: 0.5, 3: 7.0}, **FOUR_BITS),
         allowed("zero points of A's type", ((1, 2, 16), (3, 1, 8), (3, 1), (3, 1)), {3: 2.5}, **REAL_POINTS),
         allowed("no zero points", ((2, 16), (3, 1, 8), (3, 1)), {0: -2.0}, zero_point=False, **FOUR_BITS),
+        allowed("a bias", ((2, 16), (3, 1, 8), (3, 1), (3, 1), (3,)), {2: 0.5, 4: -3.0}, form=1, **FOUR_BITS),
+        allowed("a bias alone", ((2, 16), (3, 1, 8), (3, 1), (3,)), {2: 0.5, 3: 7.0}, form=2, **FOUR_BITS),
     ),
     "nvidia.NVFP4Quantize": (
         allowed("one level", ((2, 32),), {0: 3.0}, quantized="float4_e2m1fn", zero_point=False),

@@ -49,3 +49,17 @@ def test_weights_of_2_bits(name: str) -> None:
     scales = np.full((4, 1), 0.5, np.float32)
     assert (node.operator in backend.always_constant) == (name != "emx-onnx-cgen")
     assert backend.compile(node)(a, weights, scales)[0].tolist() == [[-2, -1, 0, 1]]
+
+
+@pytest.mark.parametrize("points", [True, False])
+@pytest.mark.parametrize("name", ["emx-onnx-cgen", "onnxruntime-openvino", "openvino", "tract"])
+def test_each_column_of_a_product_has_its_bias(name: str, points: bool) -> None:
+    """(3 - 1) * 2 / 2 plus a bias; without zero points 2 is subtracted, and an input is left off before the bias."""
+    backend = load_backend(name) if name == "openvino" else loaded(name)
+    node = make_node("com.microsoft.MatMulNBits", operands=("uint8",), form=1 if points else 2,
+                     attributes={"K": 16, "N": 3, "block_size": 16, "bits": 2})  # fmt: skip
+    a, weights = np.zeros((1, 16), np.float32), np.zeros((3, 1, 4), np.uint8)
+    a[0, 1], weights[:, 0, 0] = 2, 3 << 2
+    inputs = [a, weights, np.full((3, 1), 0.5, np.float32), *([np.ones((3, 1), np.uint8)] if points else [])]
+    found = backend.compile(node)(*inputs, np.array([1, -3, 0.25], np.float32))[0]
+    assert found.tolist() == ([[3, -1, 2.25]] if points else [[2, -2, 1.25]])

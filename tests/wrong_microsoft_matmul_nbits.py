@@ -33,13 +33,21 @@ class NBits:
     number: Callable[[float], float] = lambda a: a
     column: Callable[[int], int] = lambda n: n
     last: Callable[[int], int] = lambda inner: inner  # how many numbers of a row count
+    bias: Callable[[float], float] = lambda bias: bias
+    bias_place: Callable[[int], int] = lambda n: n  # of a column's bias
 
-    def __call__(self, node: Any, a: Array, b: Array, scales: Array, *points: Array) -> tuple[Array, ...]:
+    def __call__(self, node: Any, a: Array, b: Array, scales: Array, *more: Array) -> tuple[Array, ...]:
+        points, bias = parted(node, more)
         inner, columns = node.attributes["K"], node.attributes["N"]
         rows, kind = a.reshape(-1, inner), a.dtype.type
         weights = [[self.read(node, kind, b, scales, points, n, k) for k in range(inner)] for n in range(columns)]
         found = [[self.total(kind, row, weights[n]) for n in range(columns)] for row in rows.astype(np.float64)]
-        return (np.array(found, np.float64).reshape(*a.shape[:-1], columns).astype(a.dtype),)
+        product = np.array(found, np.float64).reshape(*a.shape[:-1], columns).astype(a.dtype)
+        if bias is None:
+            return (product,)
+        added = np.array([self.bias(float(bias[self.bias_place(n) % columns])) for n in range(columns)])
+        with np.errstate(all="ignore"):
+            return ((product + added.astype(a.dtype)).astype(a.dtype),)
 
     def read(self, node: Any, kind: Any, b: Array, scales: Array, points: Any, n: int, k: int) -> float:
         bits, size = node.attributes.get("bits", 4), node.attributes["block_size"]
@@ -63,6 +71,13 @@ class NBits:
         with np.errstate(all="ignore"):
             used = self.last(len(weights))
             return float(np.sum([self.number(float(x)) * w for x, w in zip(row[:used], weights, strict=False)]))
+
+
+def parted(node: Any, more: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array | None]:
+    """The zero points, if there are any, and the bias."""
+    if node.inputs[-1].name == "bias":
+        return more[:-1], more[-1]
+    return more, None
 
 
 def taken(bytes_: Array, place: int, bits: int, order: Callable[[int, int], int]) -> int:
@@ -106,20 +121,28 @@ WRONG = [
     wrong("whole vectors of four", "Lane", last=lambda inner: inner // 4 * 4),
     wrong("A in bfloat16", "ScaleNotPowerOfTwo", (("float32", "float32"), ("float16", "float16")), number=in_bfloat16),
     wrong("A without sign", "Lane", number=abs),
+    wrong("no bias", "ColumnBias", bias=lambda bias: 0.0),
+    wrong("the bias subtracted", "ColumnBias", bias=lambda bias: -bias),
+    wrong("half of the bias", "ColumnBias", bias=lambda bias: bias / 2),
+    wrong("a bias in bfloat16", "ColumnBias", (("float32", "float32"), ("float16", "float16")), bias=in_bfloat16),
+    wrong("the first bias for all", "ColumnBias", bias_place=lambda n: 0),
+    wrong("the next column's bias", "ColumnBias", bias_place=lambda n: n + 1),
 ]  # fmt: skip
 
 
-def by_fractions(node: Any, a: Array, b: Array, scales: Array, *points: Array) -> tuple[Array, ...]:
-    """Each row's products in fractions, rounded once; NaN where something is no number."""
+def by_fractions(node: Any, a: Array, b: Array, scales: Array, *more: Array) -> tuple[Array, ...]:
+    """Each row's products and bias in fractions, rounded once; NaN where something is no number."""
+    points, bias = parted(node, more)
     inner, columns, bits = node.attributes["K"], node.attributes["N"], node.attributes.get("bits", 4)
     found = np.full((math.prod(a.shape[:-1]), columns), np.nan, a.dtype)
     for (m, n), _ in np.ndenumerate(found):
         row = [float(x) for x in a.reshape(-1, inner)[m]]
         parts = [part_of(node, b, scales, points, n, k, bits) for k in range(inner)]
-        if all(map(math.isfinite, (*row, *(each for part in parts for each in part[1:])))):
+        added = 0.0 if bias is None else float(bias[n])
+        if all(map(math.isfinite, (added, *row, *(each for part in parts for each in part[1:])))):
             total = sum(
                 (Fraction(x) * (q - Fraction(z)) * Fraction(d) for x, (q, z, d) in zip(row, parts, strict=True)),
-                Fraction(0),
+                Fraction(added),
             )
             found[m, n] = narrowed(total, a.dtype.type)
     return (found.reshape(*a.shape[:-1], columns),)
@@ -135,7 +158,31 @@ def part_of(node: Any, b: Array, scales: Array, points: Any, n: int, k: int, bit
     return code, point, float(scales[n, block])
 
 
+def fused_from_the_bias(node: Any, a: Array, b: Array, scales: Array, *more: Array) -> tuple[Array, ...]:
+    """Each weight rounded to A's type; then a * weight is added to the bias, the last product first, rounded once."""
+    points, bias = parted(node, more)
+    inner, columns, kind = node.attributes["K"], node.attributes["N"], a.dtype.type
+    found = np.zeros((math.prod(a.shape[:-1]), columns), a.dtype)
+    for n in range(columns):
+        weights = [NBits().read(node, kind, b, scales, points, n, k) for k in range(inner)]
+        for m, row in enumerate(a.reshape(-1, inner).astype(np.float64)):
+            found[m, n] = added_up(0.0 if bias is None else float(bias[n]), row, weights, kind)
+    return (found.reshape(*a.shape[:-1], columns),)
+
+
+def added_up(total: float, row: Array, weights: list[float], kind: Any) -> float:
+    for x, weight in zip(row[::-1].tolist(), weights[::-1], strict=True):
+        if not all(map(math.isfinite, (total, x, weight))):
+            total += x * weight
+            continue
+        exact = Fraction(total) + Fraction(x) * Fraction(weight)
+        with np.errstate(over="ignore"):
+            total = float(np.asarray(narrowed(exact, kind)).astype(kind))
+    return total
+
+
 RIGHT = [
+    WrongBackend("matmul-nbits, right: fused, from the bias on", OPERATOR, fused_from_the_bias, "", TYPES),
     WrongBackend("matmul-nbits, right: number by number", OPERATOR, NBits(), "", TYPES),
     WrongBackend("matmul-nbits, right: in fractions", OPERATOR, by_fractions, "", TYPES),
 ]

@@ -1,4 +1,4 @@
-"""Testing `com.microsoft.MatMulNBits`: rows with one number, weights of every value, and a few sums."""
+"""Testing `com.microsoft.MatMulNBits`: rows with one number, weights of every value, a bias, and a few sums."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from tiebreak.conformance.operators.path_probe import STEP, PathProbe, Value, mu
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, encode
 from tiebreak.golden.onnx_types import REALS
-from tiebreak.golden.operators.microsoft_matmul_nbits import BITS, ID
+from tiebreak.golden.operators.microsoft_matmul_nbits import BIAS, BIASED, BITS, ID, given
+from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 
 SIZES = (16, 16, 32, 64)
@@ -58,8 +59,18 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     shape = (form.columns, form.blocks)
     scales = bits(real.name, repeat(draw(some(scale_codes(real, wanted.specials))), math.prod(shape)), shape)
     level = draw(st.sampled_from((0, 0, 0, 0, 1, 2, 3, 4)))
-    node = {"real": real.name, "operands": [real.name if kind == "real" else "uint8"], "zero_point": kind != "none"}
-    return node | {"attributes": form.attributes(level)}, (a, b, scales, *draw(zero_points(real, form, kind)))
+    last = draw(biases(real, form.columns, wanted.specials)) if draw(st.sampled_from((False, False, True))) else ()
+    number = 0 if not last else 2 if kind == "none" else 1
+    node = {"real": real.name, "operands": [real.name if kind == "real" else "uint8"], "form": number}
+    node |= {"zero_point": bool(last) or kind != "none", "attributes": form.attributes(level)}
+    return node, (a, b, scales, *draw(zero_points(real, form, kind)), *last)
+
+
+def biases(real: FloatType, columns: int, specials: bool) -> st.SearchStrategy[tuple[Tensor, ...]]:
+    """A bias for each column: zeros and eighths, whose sums are often exact, and any numbers."""
+    eighths = st.integers(-64, 64).map(lambda n: code_of(real, Fraction(abs(n), 8), n < 0))
+    each = some(st.one_of(st.just(0), eighths, scale_codes(real, specials)))
+    return each.map(lambda codes: (bits(real.name, repeat(codes, columns), (columns,)),))
 
 
 def some(codes: st.SearchStrategy[int]) -> st.SearchStrategy[list[int]]:
@@ -150,10 +161,12 @@ PATH_PROBES = (
 
 def forbidden(
     clause: str, what: str, *, a: tuple[int, ...] = (2, 16), b: tuple[int, ...] = (3, 1, 8),
-    scales: tuple[int, ...] = (3, 1), points: tuple[int, ...] = (3, 1), **changed: int,
+    scales: tuple[int, ...] = (3, 1), points: tuple[int, ...] = (3, 1), bias: tuple[int, ...] | None = None,
+    **changed: int,
 ) -> ForbiddenCall:  # fmt: skip
-    node = {"attributes": {"K": 16, "N": 3, "block_size": 16}}
-    return ForbiddenCall(clause, what, (a, b, scales, points), node, attributes=changed)
+    node = {"attributes": {"K": 16, "N": 3, "block_size": 16}, "form": 0 if bias is None else 1}
+    shapes = (a, b, scales, points, *(() if bias is None else (bias,)))
+    return ForbiddenCall(clause, what, shapes, node, attributes=changed)
 
 
 FORBIDDEN = (
@@ -169,13 +182,21 @@ FORBIDDEN = (
     forbidden("MNB-S2", "scales without an axis of blocks", scales=(3,)),
     forbidden("MNB-S3", "an A of 17 columns", a=(2, 17)),
     forbidden("MNB-P3", "two bytes of zero points for a block", points=(3, 2)),
+    forbidden("MNB-S5", "a bias of two columns for three", bias=(2,)),
+    forbidden("MNB-S5", "one bias for all columns", bias=(1,)),
+    forbidden("MNB-S5", "a bias of two axes", bias=(1, 3)),
     ForbiddenCall("MNB-T1", "a Y of float16", ((2, 16), (3, 1, 8), (3, 1), (3, 1)),
                   {"attributes": {"K": 16, "N": 3, "block_size": 16}}, output="float16"),
 )  # fmt: skip
 
 
 def points(shown: CaseWithStates, *, packed: bool) -> bool:
-    return any((array.dtype == np.uint8) == packed for array in shown.case.inputs[3:])
+    found = inputs(shown).get("zero_points")
+    return found is not None and (found.dtype == np.uint8) == packed
+
+
+def inputs(shown: CaseWithStates) -> dict[str, Array]:
+    return given(shown.case.node, shown.case.inputs)
 
 
 def several(shown: CaseWithStates) -> bool:
@@ -186,6 +207,8 @@ def several(shown: CaseWithStates) -> bool:
 SITUATIONS: dict[str, Situation] = {
     "packed zero points": lambda shown: points(shown, packed=True),
     "zero points of A's type": lambda shown: points(shown, packed=False),
+    "zero points left off": lambda shown: "zero_points" not in inputs(shown),
+    BIASED: lambda shown: BIAS in inputs(shown),
     "a last block beyond K": lambda shown: bool(shown.case.node.value("K") % shown.case.node.value("block_size")),
     "several products": several,
 }

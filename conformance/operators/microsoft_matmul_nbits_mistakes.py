@@ -14,7 +14,7 @@ from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps, single_steps, step
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.microsoft_matmul_nbits import weights_of
+from tiebreak.golden.operators.microsoft_matmul_nbits import bias_of, weights_of
 from tiebreak.golden.packed_weights import Weights
 from tiebreak.golden.problem import Array
 
@@ -37,6 +37,7 @@ class NBitsSteps:
     a: Callable[[Array], Array] = ws.as_is
     read: Read = as_they_are
     dequantize: Dequantize = right
+    bias: Callable[[Array, Array], Array] = lambda product, bias: product + bias  # both of A's type
     out: Callable[[Array], Array] = ws.as_is
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
@@ -48,8 +49,12 @@ class NBitsSteps:
             parts = (weights.codes, weights.points[:, at], weights.scales[:, at])
             dequantized = np.asarray(self.dequantize(*(part.astype(kind) for part in parts))).astype(kind)
             rows = self.a(a).reshape(-1, a.shape[-1]).astype(np.float64)
-            found = self.out((rows @ dequantized.astype(np.float64).T).astype(kind))
+            product = (rows @ dequantized.astype(np.float64).T).astype(kind)
+            found = self.out(self.with_bias(product, bias_of(node, inputs)))
         return (found.reshape(*a.shape[:-1], len(weights.codes)),)
+
+    def with_bias(self, product: Array, bias: Array | None) -> Array:
+        return product if bias is None else np.asarray(self.bias(product, bias)).astype(product.dtype)
 
 
 def pipeline(**steps: Any) -> Mistake:
@@ -161,6 +166,35 @@ def of_real_points(node: Node, weights: Weights) -> Weights:
     return weights
 
 
+def of_other_columns(place: Callable[[Array], Array]) -> Callable[[Array, Array], Array]:
+    """Each column takes the bias of another one, whose number `place` gives."""
+
+    def found(product: Array, bias: Array) -> Array:
+        if len(bias) < 2:
+            raise ValueError("there is nothing to mistake")
+        return np.asarray(product + bias[place(np.arange(len(bias))) % len(bias)])
+
+    return found
+
+
+def converted(change: Callable[[Array], Array]) -> Callable[[Array, Array], Array]:
+    def found(product: Array, bias: Array) -> Array:
+        ws.check_conversions(bias.dtype, change)
+        return np.asarray(product + change(bias))
+
+    return found
+
+
+BIASES = (
+    frequent("ignores:the bias", "bias", bias=lambda product, bias: product),
+    frequent("bias-subtracted", "bias", bias=lambda product, bias: product - bias),
+    frequent("bias-twice", "bias", bias=lambda product, bias: product + bias + bias),
+    frequent("column-bias-of:the first one", "bias-column", bias=of_other_columns(np.zeros_like)),
+    step("column-bias-of:the one before it", "bias-column", bias=of_other_columns(lambda at: at - 1)),
+    step("column-bias-of:the one after it", "bias-column", bias=of_other_columns(lambda at: at + 1)),
+    step("bias-to:float16", "bias", bias=converted(ws.in_float16)),
+    step("bias-to:bfloat16", "bias", bias=converted(ws.in_bfloat16)),
+)
 STEPS = (
     frequent(
         "distributes-scale:for zero points of A's type alone",
@@ -191,6 +225,7 @@ STEPS = (
     *(step(name, "weight", read=with_scales(change)) for name, change in om.OF_SCALES),
     frequent("x-in:float16", "product", a=ws.in_float16),
     frequent("x-in:bfloat16", "product", a=ws.in_bfloat16),
+    *BIASES,
     *ws.of_result("product"),
 )
 MISTAKES = single_steps(pipeline, STEPS)

@@ -747,6 +747,7 @@ SENTENCES = {
     "bias-twice": "adds the bias twice",
     "bias-to": "the bias converted to {}",
     "bias-of": "every channel takes the bias of {}",
+    "column-bias-of": "every column of the product takes the bias of {}",
     "sum-with-bias-in": "the sum with the bias in {}",
     "rounding-of-quotient": "the quotient by y_scale rounded: {}",
     # Products of two integers, and what scales them

@@ -15,7 +15,8 @@ from tiebreak.golden.packed_weights import packed
 from tiebreak.golden.samples.model import Sample, Tensor, integers, reals
 
 Number = Fraction | float | int
-ALWAYS = ("weight", "product", "block", "b-shape", "scales-shape", "inner", "shape", "bits", "block-size", "types")
+ALWAYS = ("weight", "product", "block", "b-shape", "scales-shape", "inner", "shape", "bits", "block-size", "types",
+          "inputs")  # fmt: skip
 SCALES = (Fraction(1, 10), Fraction(-1, 3), Fraction(7, 5), Fraction(3, 127), Fraction(41, 64), Fraction(-9, 7))
 REAL_POINTS = (Fraction(33, 4), Fraction(77, 10), Fraction(0), Fraction(-7, 2), Fraction(1, 3), Fraction(3))
 # A weight, its zero point, its scale and a number: float64 or float32 rounds their product onto a midpoint of the type.
@@ -67,6 +68,7 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
     yield from levels(real)
     yield from any_numbers(real)
     yield from sums(real)
+    yield from biases(real)
     yield from shapes(real)
     yield from extremes(real)
     yield from rounded_once(real)
@@ -87,13 +89,18 @@ def rounded_once(real: str) -> Iterator[Sample]:
 def sample(
     theme: str, real: str, form: Form, a: Tensor, flags: Sequence[str], roles: Sequence[str] = (), *,
     scales: Sequence[Number] = SCALES, level: int = 0, points: Sequence[Number] = REAL_POINTS,
+    bias: Sequence[Number] = (),
 ) -> Sample:  # fmt: skip
-    """`scales` and `points` are taken in turn, block by block; so are integers of every value for B."""
+    """`scales` and `points` are taken in turn, block by block; so are integers of every value for B, and biases."""
     count = form.columns * form.blocks
     tensors = [a, weights(form), reals(real, in_turn(scales, count), (form.columns, form.blocks))]
     tensors += zero_points(real, form, points)
     operand = real if form.points == "real" else "uint8"
-    node = {"real": real, "operands": [operand], "zero_point": form.points != "none"}
+    node: dict[str, Any] = {"real": real, "operands": [operand], "zero_point": form.points != "none"}
+    if bias:
+        tensors.append(reals(real, in_turn(bias, form.columns), (form.columns,)))
+        node |= {"zero_point": True, "form": 2 if form.points == "none" else 1}
+        flags, roles = (*flags, "ColumnBias"), (*roles, "bias", "bias-column", "bias-shape")
     node["attributes"] = form.attributes(**({"accuracy_level": level} if level else {}))
     roles = (*ALWAYS, *OF_POINTS[form.points], *roles, *(("packed",) if form.bits < 8 else ()))
     part = form.inner % form.size
@@ -176,6 +183,38 @@ def sums(real: str) -> Iterator[Sample]:
         yield sample(f"sums-{bits}", real, form, a, ("SeveralProducts",), ("order",), scales=even)
     yield sample("sums-left-off", real, Form(17, 3, points="none"), a, ("SeveralProducts",), ("order",), scales=even)
     yield sample("sums-open", real, Form(17, 3), a, ("SeveralProducts",), ("order",))
+
+
+def biases(real: str) -> Iterator[Sample]:
+    """Numbers added to products that the type holds, and to sums of products; biases alone, where rows are zeros."""
+    numbers = (Fraction(1, 3), Fraction(-7, 5), Fraction(22, 7), Fraction(-1, 127))
+    for points in KINDS:
+        for bits in BITS:
+            form = Form(21, 4, bits, points=points)
+            flags = ("ScaleNotPowerOfTwo", "NegativeScale")
+            yield sample(f"bias-{bits}-{points}", real, form, lone(real, powers(21), 21), flags, bias=numbers)
+    fine = lone(real, [Fraction(n, 7) for n in (-13, 1, 10)] * 7, 21)
+    yield sample("bias-open", real, Form(21, 4), fine, ("ScaleNotPowerOfTwo",), ("order",), bias=(*numbers[:3], 0))
+    small = reals(real, [(3 * n) % 4 - 1 for n in range(51)], (3, 17))
+    even = (Fraction(1, 4), Fraction(-2), Fraction(1))
+    for name, bias in (("exact", (Fraction(3, 4), -5, 0, 2)), ("shows", numbers)):
+        yield sample(f"bias-sums-{name}", real, Form(17, 4), small, ("SeveralProducts",), ("order",), scales=even,
+                     bias=bias)  # fmt: skip
+    odd: list[Number] = [math.nan, math.inf, -math.inf, -0.0]
+    zeros, powers_ = lone(real, [0, 0, 0], 16), lone(real, powers(16), 16)
+    yield sample("bias-alone", real, Form(16, 4), zeros, (), ("sign",), bias=(*numbers[:3], 0))
+    yield sample("bias-special", real, Form(16, 4), powers_, ("NaN", "Infinity"), ("special", "sign"), bias=odd)
+    yield sample("bias-columns", real, Form(16, 67), powers_, ("Lane",), bias=[Fraction(n, 8) for n in range(-33, 34)])
+    yield from levelled_biases(real, numbers)
+
+
+def levelled_biases(real: str, numbers: Sequence[Number]) -> Iterator[Sample]:
+    """A level lets A become another, not the bias."""
+    for level, roles in ((1, ()), (2, ("halves",)), (3, ("halves",)), (4, ("integers",))):
+        for name, values in (("powers", powers(16)), ("zeros", [0, 0])):
+            a, flags = lone(real, values, 16), ("LowAccuracy",) if level > 1 else ()
+            yield sample(f"bias-level-{level}-{name}", real, Form(16, 4), a, flags, ("level", *roles), level=level,
+                         bias=numbers)  # fmt: skip
 
 
 def shapes(real: str) -> Iterator[Sample]:
