@@ -233,7 +233,7 @@ def test_the_page_of_casts_says_what_was_swept_and_what_deviates(tmp_path: Path)
     refused = node | {"source": "float32", "status": "unsupported", "message": "no"}
     (tmp_path / "old").write_text(json.dumps(whole | {"counts": {"exact": 16}, "first": []}) + "\n")
     (tmp_path / "new").write_text("".join(f"{json.dumps(row)}\n" for row in (whole, part, refused, other)))
-    lines = casts_page.page(casts_page.read([str(tmp_path / "old"), str(tmp_path / "new")])).splitlines()
+    lines = casts_page.page(casts_page.read_all([str(tmp_path / "old"), str(tmp_path / "new")])).splitlines()
     assert "| it | 3 | 1 | 1 | 0 | 80 | 2 |" in lines
     assert "- other: float16, float32 not asked" in lines
     assert "- it, float16: 1 nodes, 64 inputs of each" in lines

@@ -58,6 +58,8 @@ def why_none(operator: str, given: str, result: str, wide: FloatType) -> str:
         carried = operator.startswith("stablehlo")  # by the difference of two integers of any sign
         product = INTEGER_TYPES[given].bits + carried + FLOAT_TYPES[result].precision
         return "the product is exact" if product <= wide.precision else ""
+    if operator == "paddle.QuantizeLinear":  # of at most 16 bits, by PQL-T3
+        return "the result is an integer, which its type holds" if FLOAT_TYPES[result].precision >= 16 else ""
     if operator == "gguf.Dequantize":  # by a float16 scale, whatever the output; neither form has subnormal products
         exact = INTEGER_TYPES[given].bits + HALF.precision <= FLOAT_TYPES[result].precision
         return "the result is exact, so that nothing is rounded" if exact else ""
