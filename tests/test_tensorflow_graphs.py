@@ -65,6 +65,7 @@ def test_they_run_only_where_they_are_named() -> None:
         "litert",
         "onnxruntime",
         "openvino",
+        "paddle",
         "tensorflow",
         "torch",
     }

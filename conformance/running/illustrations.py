@@ -77,7 +77,7 @@ def with_calls(run: Run, by_id: Mapping[str, Case]) -> None:
 
 
 def call_text(case: Case) -> str:
-    attributes = [f"{name} {value}" for name, value in case.node.attributes.items()]
+    attributes = [f"{name} {value}" for name, value in sorted(case.node.attributes.items())]  # drawn in any order
     pairs = zip(case.node.inputs, case.inputs, strict=True)
     return "; ".join([*attributes, *(input_text(wanted.name, array) for wanted, array in pairs)])
 
