@@ -12,11 +12,11 @@ FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT4, *E8M0)  # what the tables are about
 BEFORE_ENDS: Allowed = dict.fromkeys(("reading", "precision", "input_subnormals", "exponent", "round_mode"), (ASKED,))
 TABLED: Allowed = {**BEFORE_ENDS, **dict.fromkeys(("output_subnormals", "saturation", "zero"), (ASKED,))}
 
-INFINITIES = ("positive_infinity", "negative_infinity")
+INFINITIES: tuple[str, ...] = ("positive_infinity", "negative_infinity")
 TWO_ZEROS, ONE_ZERO = ("float8_e4m3fn", "float8_e5m2"), ("float8_e4m3fnuz", "float8_e5m2fnuz")
 TO_NAN = SpecialRule({"nan": ("nan",)})
-TO_LARGEST = dict.fromkeys(INFINITIES, ("largest",))
-INFINITIES_TO_NAN = dict.fromkeys(INFINITIES, ("nan",))
+TO_LARGEST: dict[str, tuple[str, ...]] = dict.fromkeys(INFINITIES, ("largest",))
+INFINITIES_TO_NAN: dict[str, tuple[str, ...]] = dict.fromkeys(INFINITIES, ("nan",))
 OF_FLOAT8 = (  # up to operator set 23 an infinity became NaN in a type with one zero, saturate or not
     TO_NAN,
     SpecialRule(TO_LARGEST, {"saturate": True}, TWO_ZEROS),
