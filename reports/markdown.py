@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.places import check_outside_runs
 from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import FAILED, HAZARD, RAN
@@ -94,7 +95,7 @@ def matrix_lines(run: Run) -> Iterator[str]:
         return
     operators = sorted({operator for _, operator in counts})
     yield ""
-    yield from header("backend", *(escaped(f"{one.partition('.')[0]} {initials(one)}") for one in operators))
+    yield from header("backend", *(escaped(f"{source_of(one)} {initials(one)}") for one in operators))
     rows = list(folded_rows(run.info, counts).items())
     for label, backend in rows[:MOST_PAIRS]:
         yield table_line(label, *(plain_cell(counts.get((backend, one), {})) for one in operators))
