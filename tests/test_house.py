@@ -87,5 +87,5 @@ def f(name):
 def test_an_operators_id_is_split_at_its_last_dot() -> None:
     """com.microsoft.QGemm is QGemm of com.microsoft. In code golden/operator_names.py splits it."""
     pages = list((CONFORMANCE.parent / "reports" / "templates").glob("*.j2"))
-    assert len(pages) > 5
+    assert len(pages) >= 5
     assert [page.name for page in pages if '.partition(".")' in page.read_text(encoding="utf-8")] == []
