@@ -34,9 +34,8 @@ from tiebreak.conformance.operators.model import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.semantics.scaled_products import as_rows_and_bias, products_of_gemm
+from tiebreak.conformance.semantics.scaled_products import as_rows_and_bias, products_of_gemm, roles
 from tiebreak.golden.elements import FLOAT_TYPES, encode
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES
 from tiebreak.golden.operators.microsoft_qgemm import FORMS, ID, NUMBERS, given, matrices, with_bias
 from tiebreak.golden.problem import Array
@@ -166,21 +165,6 @@ SITUATIONS: dict[str, Situation] = {
     "a zero scale of Y": lambda shown: not np.all(inputs(shown).get("y_scale", 1)),
 }
 
-ROLES = {
-    "reading": "sum",
-    "factor": "product",
-    "position": "product",
-    "second_rounding": "quotient",
-    "round_mode": "even",
-    "zero_point": "zero-point",
-    "saturation": "saturate",
-}
-
-
-def role_of_facet(node: Node, facet: str) -> str:
-    return ROLES[facet]
-
-
 TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("its input is an exact sum of products, and three factors multiply it before one divides"),
@@ -192,6 +176,10 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=AuditedSemantics(
-        products_of_gemm, never_elementwise, role_of=role_of_facet, of_integers=True, as_called=as_rows_and_bias
+        products_of_gemm,
+        never_elementwise,
+        role_of=roles(difference="sum", scale="product", quotient="quotient", rounding="even"),
+        of_integers=True,
+        as_called=as_rows_and_bias,
     ),
 )

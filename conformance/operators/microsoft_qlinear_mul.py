@@ -15,23 +15,9 @@ from tiebreak.conformance.operators.model import (
     OperatorUnderTest,
     never_elementwise,
 )
-from tiebreak.conformance.semantics.scaled_products import zero_point_before
+from tiebreak.conformance.semantics.scaled_products import roles, zero_point_before
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear_mul import ID, PREFIX
-
-ROLES = {
-    "reading": "differences",
-    "factor": "together",
-    "position": "together",
-    "second_rounding": "quotient",
-    "round_mode": "nearest",
-    "zero_point": "zero-point",
-    "saturation": "saturate",
-}
-
-
-def role_of_facet(node: Node, facet: str) -> str:
-    return ROLES[facet]
 
 
 def silence_of_ties(node: Node) -> str:
@@ -52,6 +38,10 @@ TESTED = OperatorUnderTest(
     forbidden_calls=forbidden_calls(PREFIX),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=AuditedSemantics(
-        zero_point_before, never_elementwise, role_of=role_of_facet, silence=silence_of_ties, of_integers=True
+        zero_point_before,
+        never_elementwise,
+        role_of=roles(difference="differences", scale="together", quotient="quotient", rounding="nearest"),
+        silence=silence_of_ties,
+        of_integers=True,
     ),
 )

@@ -27,8 +27,7 @@ from tiebreak.conformance.operators.onnx_convolution_drawn import (
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.semantics.scaled_products import as_pixels, zero_point_after
-from tiebreak.golden.nodes import Node
+from tiebreak.conformance.semantics.scaled_products import as_pixels, roles, zero_point_after
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.onnx_convolution import BYTES
 from tiebreak.golden.operators.onnx_qlinear_conv import ID, INPUTS
@@ -149,21 +148,6 @@ OWN: dict[str, Situation] = {
     "a zero y_scale": lambda shown: not shown.case.inputs[6].all(),
     "a convolution's sum beyond 32 bits": sum_beyond,
 }
-ROLES = {
-    "reading": "difference",
-    "factor": "scale",
-    "position": "scale",
-    "second_rounding": "scale",
-    "round_mode": "even",
-    "zero_point": "zero-point",
-    "saturation": "saturate",
-}
-
-
-def role_of_facet(node: Node, facet: str) -> str:
-    return ROLES[facet]
-
-
 TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("it sums products of integers, whose scales make one quotient"),
@@ -175,6 +159,10 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=OWN,
     semantics=AuditedSemantics(
-        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, as_called=as_pixels
+        zero_point_after,
+        never_elementwise,
+        role_of=roles(difference="difference", scale="scale", quotient="scale", rounding="even"),
+        of_integers=True,
+        as_called=as_pixels,
     ),
 )

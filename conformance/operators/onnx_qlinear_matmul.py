@@ -32,9 +32,8 @@ from tiebreak.conformance.operators.model import (
 from tiebreak.conformance.operators.onnx_qlinear_matmul_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.semantics.scaled_products import as_rows, zero_point_after
+from tiebreak.conformance.semantics.scaled_products import as_rows, roles, zero_point_after
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import REALS
 from tiebreak.golden.operators.onnx_qlinear_matmul import ID
 from tiebreak.golden.products import matrix_product
@@ -173,21 +172,6 @@ SITUATIONS: dict[str, Situation] = {
     "a y_scale of zero": lambda shown: not inputs(shown)["y_scale"].astype(np.float64).all(),
 }
 
-ROLES = {
-    "reading": "sum",
-    "factor": "product",
-    "position": "product",
-    "second_rounding": "quotient",
-    "round_mode": "even",
-    "zero_point": "zero-point",
-    "saturation": "saturate",
-}
-
-
-def role_of_facet(node: Node, facet: str) -> str:
-    return ROLES[facet]
-
-
 TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("its input is an exact sum of products, and two scales multiply it before one divides"),
@@ -199,6 +183,10 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=AuditedSemantics(
-        zero_point_after, never_elementwise, role_of=role_of_facet, of_integers=True, as_called=as_rows
+        zero_point_after,
+        never_elementwise,
+        role_of=roles(difference="sum", scale="product", quotient="quotient", rounding="even"),
+        of_integers=True,
+        as_called=as_rows,
     ),
 )

@@ -9,7 +9,7 @@ y_zero_point; all are scalars. A bias of 0 stands last, or in QGemm before the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from itertools import cycle
@@ -327,6 +327,13 @@ def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
         partial(further_probe, node),
     )
     return IntegerScaling(node, table)
+
+
+def roles(*, difference: str, scale: str, quotient: str, rounding: str) -> Callable[[Node, str], str]:
+    """The role of the clause that a facet is about, from an operator's names for its steps."""
+    named = {"reading": difference, "factor": scale, "position": scale, "second_rounding": quotient}
+    named |= {"round_mode": rounding, "zero_point": "zero-point", "saturation": "saturate"}
+    return lambda node, facet: named[facet]
 
 
 # Inputs
