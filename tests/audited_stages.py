@@ -311,9 +311,147 @@ def small_blocks(
     return box
 
 
+def small_blocks_by_reciprocal(x: Array) -> tuple[Array, ...]:
+    own = plain_block_scale(np.abs(x).max(axis=-1, keepdims=True))
+    return to_float4(np.nan_to_num(x * (f32(1) / own.astype(f32)))), own
+
+
 SMALL_BLOCKS: list[tuple[Box, str, dict[str, str]]] = [
     (small_blocks(), "scales", {"precision": "direct", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
-    (small_blocks(), "elements", {"precision": "direct", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+    (small_blocks(), "elements", {"scaling": "divide", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+    (small_blocks_by_reciprocal, "elements", {"scaling": "reciprocal", "precision": "direct"}),
     (small_blocks(scale=block_scale_of_bfloat16), "scales", {"precision": "bfloat16"}),
     (small_blocks(cast=to_float4_through_bfloat16), "elements", {"precision": "bfloat16"}),
 ]
+
+
+# Blocks with a scale of 8 bits in a tensor with a scale of its own
+
+OfTensor = Callable[[Array, Any], Array]  # from greatest magnitudes and global_amax
+OfBlock = Callable[[Array, Array, Any], Array]  # from x, scales (float32) and global_amax
+WHOLE = f32(2688)
+
+
+def tensor_scale(amax: Array, whole: Any) -> Array:
+    return amax / f32(6) * (WHOLE / whole)
+
+
+def tensor_scale_as_torchao(amax: Array, whole: Any) -> Array:
+    return amax / f32(6) / (whole / WHOLE)
+
+
+def tensor_scale_of_six_factors(amax: Array, whole: Any) -> Array:
+    return amax * (WHOLE / whole / f32(6))
+
+
+def exact_tensor_scale(amax: Array, whole: Any) -> Array:
+    return amax.astype(f64) * 448 / f64(whole)
+
+
+def tensor_scale_without_six(amax: Array, whole: Any) -> Array:
+    return amax / f32(6) * (f32(448) / whole)
+
+
+def scale_without_tensor(amax: Array, whole: Any) -> Array:
+    return amax / f32(6)
+
+
+def twice_rounded_scale(amax: Array, whole: Any) -> Array:
+    return tensor_scale(amax, whole).astype(np.float16).astype(f32)
+
+
+def tensor_element(x: Array, scale: Array, whole: Any) -> Array:
+    return x * (f32(1) / (scale * (f32(1) / (WHOLE / whole))))
+
+
+def element_as_torchao(x: Array, scale: Array, whole: Any) -> Array:
+    return x * ((f32(1) / (whole / WHOLE)) / scale)
+
+
+def element_as_mlx(x: Array, scale: Array, whole: Any) -> Array:
+    return x / scale * (WHOLE / whole)
+
+
+def element_over_product(x: Array, scale: Array, whole: Any) -> Array:
+    return x / (scale * (f32(1) / (WHOLE / whole)))
+
+
+def element_without_tensor(x: Array, scale: Array, whole: Any) -> Array:
+    return x / scale
+
+
+def twice_rounded_element(x: Array, scale: Array, whole: Any) -> Array:
+    return tensor_element(x, scale, whole).astype(ml_dtypes.bfloat16).astype(f32)
+
+
+def element_of_odd_blocks(x: Array, scale: Array, whole: Any) -> Array:
+    """A little more where the scale's significand is above 1.5."""
+    found = tensor_element(x, scale, whole)
+    return np.where(np.frexp(scale)[0] > 0.75, np.nextafter(found, f32(np.inf)), found)
+
+
+def saturated_scale(quotient: Array) -> Array:
+    return np.minimum(quotient, f32(448)).astype(ml_dtypes.float8_e4m3fn)
+
+
+def scale_of_exact_numbers(quotient: Array) -> Array:
+    """ml_dtypes rounds a float64 to float32 first."""
+    codes = np.arange(0x7F, dtype=np.uint8)
+    values = codes.view(ml_dtypes.float8_e4m3fn).astype(f64)
+    halves = (values[1:] + values[:-1]) / 2
+    low, high = (np.searchsorted(halves, quotient, side=side) for side in ("left", "right"))
+    return codes[np.where(low % 2, high, low)].view(ml_dtypes.float8_e4m3fn)
+
+
+def overflowing_scale(quotient: Array) -> Array:
+    """What rounds beyond 448 becomes NaN."""
+    return quotient.astype(ml_dtypes.float8_e4m3fn)
+
+
+def toward_zero(quotient: Array) -> Array:
+    """Elements cut off: of the magnitudes that E2M1 has the greatest that is not above the quotient."""
+    values = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], f32)
+    found = values[np.searchsorted(values, np.abs(quotient), side="right") - 1]
+    return np.copysign(found, quotient).astype(ml_dtypes.float4_e2m1fn)
+
+
+def two_levels(
+    scale: OfTensor = tensor_scale,
+    element: OfBlock = tensor_element,
+    cast: Callable[[Array], Array] = to_float4,
+    put_out: Callable[[Array], Array] = saturated_scale,
+) -> Callable[[Array, Array], tuple[Array, ...]]:
+    def box(x: Array, whole: Array) -> tuple[Array, ...]:
+        own = put_out(scale(np.abs(x).max(axis=-1, keepdims=True), f32(whole)))
+        return cast(np.nan_to_num(element(x, own.astype(f32), f32(whole)))), own
+
+    return box
+
+
+EVEN = {"precision": "direct", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
+RIGHT_TENSOR = {
+    "scales": {"factor": "encoding-first", "scaling": "sixth-then-factor", "saturation": "saturate", **EVEN},
+    "elements": {"factor": "encoding-first", "scaling": "reciprocal-of-product", **EVEN},
+}
+TENSORS: list[tuple[Any, str, dict[str, str]]] = [
+    (two_levels(), "scales", RIGHT_TENSOR["scales"]),
+    (two_levels(), "elements", RIGHT_TENSOR["elements"]),
+    (two_levels(scale=tensor_scale_as_torchao), "scales",
+     {"factor": "decoding-first", "scaling": "sixth-over-factor", **EVEN}),
+    (two_levels(scale=tensor_scale_of_six_factors), "scales", {"scaling": "factor-over-six", **EVEN}),
+    (two_levels(scale=exact_tensor_scale, put_out=scale_of_exact_numbers), "scales", {"scaling": "exact", **EVEN}),
+    (two_levels(scale=tensor_scale_without_six), "scales", {"factor": "without-six", **EVEN}),
+    (two_levels(scale=scale_without_tensor), "scales", {"factor": "ignored", **EVEN}),
+    (two_levels(scale=twice_rounded_scale), "scales", {"precision": "float16", "saturation": "saturate"}),
+    (two_levels(put_out=overflowing_scale), "scales",
+     {**RIGHT_TENSOR["scales"], "saturation": "overflow"}),
+    (two_levels(element=element_as_torchao), "elements",
+     {"factor": "decoding-first", "scaling": "factor-over-scale", **EVEN}),
+    (two_levels(element=element_as_mlx), "elements",
+     {"factor": "encoding-first", "scaling": "quotient-then-factor", **EVEN}),
+    (two_levels(element=element_over_product), "elements", {"scaling": "over-product", **EVEN}),
+    (two_levels(element=element_without_tensor), "elements", {"factor": "ignored", "scaling": "over-product", **EVEN}),
+    (two_levels(element=twice_rounded_element), "elements", {"precision": "bfloat16"}),
+    (two_levels(cast=toward_zero), "elements",
+     {"scaling": "reciprocal-of-product", "round_mode": "ROUND_TOWARD_ZERO", "precision": "direct"}),
+]  # fmt: skip

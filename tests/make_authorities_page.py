@@ -39,12 +39,13 @@ SCALINGS: tuple[tuple[str, str, str, dict[str, Any], tuple[str, ...]], ...] = (
     ("tflite.Requantize", "int8", "int8", {}, ("litert", "litert-no-xnnpack")),
     ("tflite.Requantize", "int16", "int16", {}, ("litert", "litert-no-xnnpack")),
 )
-STAGES: tuple[tuple[str, str, dict[str, Any], tuple[str, ...]], ...] = (
-    ("onnx.DynamicQuantizeLinear", "", {}, ("onnxruntime", "onnx-reference", "openvino")),
-    ("ocp.MXQuantize", "float8_e4m3fn", {}, ("torchao",)),
-    ("ocp.MXQuantize", "float8_e4m3fn", {"scaling_mode": "rceil"}, ("mlx", "torchao")),
-    ("ocp.MXQuantize", "float4_e2m1fn", {"scaling_mode": "rceil"}, ("mlx", "torchao")),
-    ("nvidia.NVFP4Quantize", "", {}, ("mlx", "torchao")),
+STAGES: tuple[tuple[str, str, dict[str, Any], tuple[str, ...], str], ...] = (  # at last an optional input
+    ("onnx.DynamicQuantizeLinear", "", {}, ("onnxruntime", "onnx-reference", "openvino"), ""),
+    ("ocp.MXQuantize", "float8_e4m3fn", {}, ("torchao",), ""),
+    ("ocp.MXQuantize", "float8_e4m3fn", {"scaling_mode": "rceil"}, ("mlx", "torchao"), ""),
+    ("ocp.MXQuantize", "float4_e2m1fn", {"scaling_mode": "rceil"}, ("mlx", "torchao"), ""),
+    ("nvidia.NVFP4Quantize", "", {}, ("mlx", "torchao"), ""),
+    ("nvidia.NVFP4Quantize", "", {}, ("mlx", "torchao"), "global_amax"),
 )
 MISSING: list[str] = []  # backends that could not be started
 
@@ -62,10 +63,11 @@ def audited_all(backends: Sequence[str], *arguments: Any) -> list[dict[str, Any]
 
 
 def audited(
-    backend: str, operator: str, output_type: str, input_type: str = "", attributes: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    backend: str, operator: str, output_type: str, input_type: str = "", attributes: dict[str, Any] | None = None,
+    given: str = "",
+) -> dict[str, Any]:  # fmt: skip
     types = {"input_type": input_type, "output_type": output_type}
-    asked = {"operator": operator, "attributes": attributes or {}, **types, "opset": 0}
+    asked = {"operator": operator, "attributes": attributes or {}, **types, "opset": 0, "given": given}
     return authorities_job(backend, asked, time_limit=60, memory_limit=8192)
 
 
@@ -83,10 +85,10 @@ def sections() -> list[Section]:
 
 
 def staged_sections(
-    operator: str, output_type: str, attributes: dict[str, Any], backends: Sequence[str]
+    operator: str, output_type: str, attributes: dict[str, Any], backends: Sequence[str], given: str
 ) -> Iterator[Section]:
     """A section for each output, with the backends whose audits came that far."""
-    found = audited_all(backends, operator, output_type, "", attributes)
+    found = audited_all(backends, operator, output_type, "", attributes, given)
     outputs = dict.fromkeys(stage["output"] for one in found for stage in one["stages"])
     for output in outputs:
         own = [stage for one in found for stage in one["stages"] if stage["output"] == output]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from auditing import documented_run
+from make_witnesses import givens
 
 from tiebreak.conformance.audit.matrix import matrix_data
 from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, audited_node
@@ -66,9 +67,9 @@ STAGE_PAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # whose first ou
 STAGES = (*STAGE_PAGES, "nvidia.NVFP4Quantize")  # operators whose outputs have a table each
 
 
-def stages_of(operator: str) -> Iterator[Stage]:
+def stages_of(operator: str, given: str = "") -> Iterator[Stage]:
     """The stages of a backend that does what the document says."""
-    node = audited_node(operator, {}, "", "", 0)
+    node = audited_node(operator, {}, "", "", 0, given)
     return STAGED[operator].stages(node, documented_run(node))
 
 
@@ -79,8 +80,10 @@ def tables() -> str:
         if operator != "onnx.Cast":
             parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
     for operator in STAGES:
-        for stage in stages_of(operator):
-            parts += table_of(f"`{operator}`, output `{stage.output}`", [stage.arithmetic])
+        for given in givens(operator):
+            named = f"`{operator}`" + (f" with `{given}`" if given else "")
+            for stage in stages_of(operator, given):
+                parts += table_of(f"{named}, output `{stage.output}`", [stage.arithmetic])
     for words, casts in CASTS.items():
         parts += table(f"`onnx.Cast` to {words}", [node_of("onnx.Cast", *cast) for cast in casts])
     return "\n".join(parts) + "\n"

@@ -18,7 +18,7 @@ from tiebreak.conformance.semantics.stages import Stage
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.onnx_cast import SMALL, WIDE_REALS
-from tiebreak.golden.problem import codes_of
+from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.samples import (
     ocp_mx_quantize,
     onnx_cast,
@@ -73,16 +73,29 @@ def staged_nodes() -> Iterator[Node]:
             modes = ocp_mx_quantize.modes_of(target) if operator == "ocp.MXQuantize" else ("",)
             for mode in modes:
                 asked = {"scaling_mode": mode} if mode else {}
-                yield audited_node(operator, asked, source, target, 0)
+                yield from (audited_node(operator, asked, source, target, 0, given) for given in givens(operator))
+
+
+def givens(operator: str) -> tuple[str, ...]:
+    """What an audit may give an operator whose outputs come in stages: nothing, and its optional input."""
+    spec = get_operator(operator)
+    return ("", spec.forms[0][-1]) if spec.optional_inputs else ("",)
 
 
 def staged_rows(node: Node) -> Iterator[tuple[str, list[list[Any]]]]:
-    """By key: the whole inputs (codes of the first) that show the witnesses of a stage."""
+    """By key: the whole inputs (codes of the further ones, then of the first) that show the witnesses of a stage."""
     named = {"scaling_mode": node.value("scaling_mode")} if node.operator == "ocp.MXQuantize" else {}
+    kind = witness_kind(node.input_type, node.output_type, named) + "".join(f"-{one.name}" for one in node.inputs[1:])
     for stage in STAGED[node.operator].stages(node, documented_run(node)):
         calls = [call for probe in witnesses_of_stage(stage) for call in stage.calls(probe)]
-        kind = witness_kind(node.input_type, node.output_type, named)
-        yield f"{kind}-{stage.output}", [[codes_of(x).reshape(-1).tolist()] for x, *_ in calls]
+        yield (
+            f"{kind}-{stage.output}",
+            [[*map(code_of, others), codes_of(x).reshape(-1).tolist()] for x, *others in calls],
+        )
+
+
+def code_of(scalar: Array) -> int:
+    return int(codes_of(scalar).reshape(()))
 
 
 def witnesses_of_stage(stage: Stage) -> Iterator[Probe]:

@@ -14,11 +14,14 @@ from audited_stages import (
     INTEGERS,
     POINTS,
     RESULTS,
+    RIGHT_TENSOR,
     SCALES,
     SMALL_BLOCKS,
+    TENSORS,
     Box,
     blocks,
     dynamic,
+    element_of_odd_blocks,
     exponent_of_integers,
     least_block_scale,
     odd_exponent,
@@ -26,8 +29,10 @@ from audited_stages import (
     result_of_width,
     scale_by_reciprocal,
     small_blocks,
+    two_levels,
 )
 from click.testing import CliRunner
+from make_witnesses import givens
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
@@ -58,8 +63,8 @@ class Backend:
         return self.status == "ok"
 
 
-def stages_of(box: Box, operator: str = DYNAMIC, **attributes: Any) -> dict[str, dict[str, Any]]:
-    node = audited_node(operator, attributes, "", "", 0)
+def stages_of(box: Any, operator: str = DYNAMIC, given: str = "", **attributes: Any) -> dict[str, dict[str, Any]]:
+    node = audited_node(operator, attributes, "", "", 0, given)
     return {one["output"]: one for one in staged_data(Backend(box), node)}  # type: ignore[arg-type]
 
 
@@ -146,6 +151,32 @@ def test_scales_of_8_bits_and_their_elements_are_named(box: Any, output: str, wa
     assert all(one["semantics"] for one in found.values())
 
 
+@pytest.mark.few(5)
+@pytest.mark.parametrize(("box", "output", "wanted"), TENSORS)
+def test_the_order_of_two_levels_is_named_and_spoils_no_other_output(
+    box: Any, output: str, wanted: dict[str, str]
+) -> None:
+    found = stages_of(box, SMALL, "global_amax")
+    assert is_told(found[output], wanted), found[output]["semantics"]
+    (other,) = {*found} - {output}
+    assert is_told(found[other], RIGHT_TENSOR[other]), found[other]["semantics"]
+
+
+def test_what_two_levels_do_in_no_way_of_the_table_is_not_named() -> None:
+    found = stages_of(two_levels(element=element_of_odd_blocks), SMALL, "global_amax")
+    assert found["elements"]["semantics"] == {} and found["elements"]["closest"]["differs"] > 20
+    assert is_told(found["scales"], RIGHT_TENSOR["scales"])
+
+
+def test_only_an_optional_input_is_given() -> None:
+    with pytest.raises(InvalidInput, match="no optional input 'y_scale'"):
+        audited_node(DYNAMIC, {}, "", "", 0, "y_scale")
+    assert [one.name for one in audited_node(SMALL, {}, "", "", 0, "global_amax").inputs] == ["x", "global_amax"]
+    asked = ["audit", "numpy-naive", "--operator", SMALL, "--with", "scale"]
+    refused = CliRunner().invoke(main, asked)
+    assert refused.exit_code == 2 and "no optional input 'scale'" in refused.stderr
+
+
 def test_a_least_scale_is_in_no_table() -> None:
     found = stages_of(small_blocks(scale=least_block_scale), SMALL)
     assert found["scales"]["semantics"] == {} and found["elements"]["semantics"]
@@ -160,9 +191,14 @@ def test_the_way_to_elements_that_are_integers_is_named(integers: Any, wanted: d
 
 @pytest.mark.parametrize("operator", STAGED)
 def test_values_have_causes_and_words(operator: str) -> None:
-    node = audited_node(operator, {}, "", "", 0)
-    compared, box = 0, {BLOCKS: blocks(), SMALL: small_blocks(), DYNAMIC: dynamic()}[operator]
-    for stage in STAGED[operator].stages(node, Caller(Backend(box), node)):  # type: ignore[arg-type]
+    compared, boxes = 0, {BLOCKS: [blocks()], SMALL: [small_blocks(), two_levels()], DYNAMIC: [dynamic()]}[operator]
+    nodes = [audited_node(operator, {}, "", "", 0, given) for given in givens(operator)]
+    every = (
+        stage
+        for node, box in zip(nodes, boxes, strict=True)
+        for stage in STAGED[operator].stages(node, Caller(Backend(box), node))  # type: ignore[arg-type]
+    )
+    for stage in every:
         arithmetic = stage.arithmetic
         assert tuple(arithmetic.documented) in arithmetic.candidates.places
         for facet, plain in zip(arithmetic.facets, arithmetic.documented, strict=True):

@@ -16,10 +16,12 @@ from audited_stages import (
     rceil_exponent,
     scale_by_reciprocal,
     small_blocks,
+    small_blocks_by_reciprocal,
     truncated_point,
 )
 from auditing import audited, documented_run
 from click.testing import CliRunner
+from make_witnesses import givens
 from test_staged_audit import BLOCKS, DYNAMIC, SMALL, Backend
 
 from tiebreak.cli import main
@@ -36,8 +38,8 @@ f32, u8 = np.float32, np.uint8
 UNIT = (np.asarray(2.0**-6, f32), np.zeros((), np.int8))
 
 
-def stage_of(operator: str, output: str, **attributes: Any) -> Stage:
-    node = audited_node(operator, attributes, "", "", 0)
+def stage_of(operator: str, output: str, given: str = "", **attributes: Any) -> Stage:
+    node = audited_node(operator, attributes, "", "", 0, given)
     return next(one for one in STAGED[operator].stages(node, documented_run(node)) if one.output == output)
 
 
@@ -143,21 +145,53 @@ def test_documents_leave_open_what_they_do_not_say() -> None:
 def test_documents_of_scales_of_8_bits_give_what_is_computed_by_hand(
     output: str, name: str, x: float, gives: set[int]
 ) -> None:
-    assert allowed(stage_of(SMALL, output), SMALL, name, x) == gives
+    others = [f32(1).astype(ml_dtypes.float8_e4m3fn)] if output == "elements" else []
+    assert allowed(stage_of(SMALL, output), SMALL, name, x, *others) == gives
+
+
+@pytest.mark.parametrize(
+    ("output", "name", "x", "others", "gives"),
+    [
+        # 2688 / 1344 is 2. 6.375 / 6 * 2 is 2.125, halfway between the scales 2 (0x40) and 2.25 (0x41).
+        ("scales", "nvfp4-paper-tensor", 6.375, [f32(1344)], {0x40}),
+        ("scales", "nvfp4-paper-tensor", 1344.0, [f32(1344)], {0x77, 0x7E}),  # 448 or, as it is open, 240
+        # x * 2 / 1.5 is 2.5 for 1.875: halfway between 2 (4) and 3 (5), of which the paper does not say one.
+        ("elements", "nvfp4-paper-tensor", 1.5, [f32(1.5), f32(1344)], {4}),
+        ("elements", "nvfp4-paper-tensor", 1.875, [f32(1.5), f32(1344)], {4, 5}),
+    ],
+)
+def test_documents_of_two_levels_give_what_is_computed_by_hand(
+    output: str, name: str, x: float, others: list[Any], gives: set[int]
+) -> None:
+    stage = stage_of(SMALL, output, "global_amax")
+    scales = [one.astype(ml_dtypes.float8_e4m3fn) for one in others[:-1]]
+    assert allowed(stage, SMALL, name, x, *scales, others[-1]) == gives
+
+
+def test_documents_of_one_level_are_silent_of_two() -> None:
+    stage = stage_of(SMALL, "elements", "global_amax")
+    silent = [one.id for one in STAGED_AUTHORITIES[SMALL]["elements"] if one.silence(stage.arithmetic.node)]
+    assert silent == ["cublas-nvfp4", "cudnn-nvfp4"]
 
 
 @pytest.mark.parametrize("operator", STAGED)
 def test_every_document_says_who_it_is_and_what_of_which_facet(operator: str) -> None:
-    node = audited_node(operator, {}, "", "", 0)
-    for stage in STAGED[operator].stages(node, documented_run(node)):
-        documents = STAGED_AUTHORITIES[operator][stage.output]
-        assert len({one.id for one in documents}) == len(documents) >= 3
-        names = {facet.name for facet in stage.arithmetic.facets}
-        special = {facet.name for facet in stage.arithmetic.specials}
-        for one in documents:
-            assert one.url.startswith("https://") and all((one.title, one.version, one.says, one.open))
-            assert all(name in names for allowed in one.allows for name in allowed), one.id
-            assert all(name in special for rule in one.specials for name in rule.values), one.id
+    heard = set[tuple[str, str]]()
+    for node in [audited_node(operator, {}, "", "", 0, given) for given in givens(operator)]:
+        for stage in STAGED[operator].stages(node, documented_run(node)):
+            documents = STAGED_AUTHORITIES[operator][stage.output]
+            assert len({one.id for one in documents}) == len(documents) >= 3
+            names = {facet.name for facet in stage.arithmetic.facets}
+            special = {facet.name for facet in stage.arithmetic.specials}
+            for one in documents:
+                if operator == SMALL and one.silence(stage.arithmetic.node):
+                    continue
+                heard.add((stage.output, one.id))
+                assert one.url.startswith("https://") and all((one.title, one.version, one.says, one.open))
+                assert all(name in names for allowed in one.allows for name in allowed), one.id
+                assert all(name in special for rule in one.specials for name in rule.values), one.id
+    every = {(output, one.id) for output, documents in STAGED_AUTHORITIES[operator].items() for one in documents}
+    assert heard == every
 
 
 def verdicts(box: Any, operator: str, **attributes: Any) -> dict[tuple[str, str], tuple[str, list[str]]]:
@@ -182,6 +216,8 @@ def test_boxes_meet_or_contradict_documents_of_each_output() -> None:
     small = verdicts(small_blocks(), SMALL)
     assert small["scales", "nvfp4-paper"] == ("meets", [])
     assert small["scales", "cudnn-nvfp4"] == ("contradicts", ["round_mode"])
+    assert small["elements", "cudnn-nvfp4"] == small["elements", "cublas-nvfp4"] == ("meets", [])
+    assert verdicts(small_blocks_by_reciprocal, SMALL)["elements", "cudnn-nvfp4"] == ("contradicts", ["scaling"])
 
 
 def rows_of_zeros(box: Any, operator: str, **attributes: Any) -> dict[str, bool]:

@@ -59,6 +59,7 @@ def staged_authorities(backend: IsolatedBackend, node: Node, asked: Mapping[str,
         begun, documents = time.monotonic(), STAGED_AUTHORITIES[node.operator][stage.output]
         found = facts | {"output": stage.output, "given": list(stage.given)} | node_facts(answer.node)
         chosen = {"to": node.attributes["to"]} if "to" in node.attributes else {}
+        chosen |= {asked["given"]: "given"} if asked.get("given") else {}
         found |= {"asked_attributes": chosen | dict(asked["attributes"])} | audit_facts(answer)
         found["documents"] = judged_documents(answer.inference, documents, by_path=answer.path is not None)
         found["special_documents"] = special_documents(answer.inference, documents)

@@ -49,18 +49,24 @@ def silence_of(node: Node) -> str:
     return AUDITED[node.operator].silence(node) if node.operator in AUDITED else ""
 
 
-def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int) -> Node:
+def audited_node(
+    operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int, given: str = ""
+) -> Node:
     """The node to audit, with one scale for all elements. Empty types and `opset` 0 stand for the defaults.
 
-    Raises InvalidInput for an operator that cannot be audited, or types that do not go together.
+    `given` names an optional input that it has. An operator that measures its own scales has it only then.
+
+    Raises InvalidInput for an operator that cannot be audited, types that do not go together, or another input.
     """
     if operator not in AUDITED and operator not in STAGED:
         raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}")
-    given = {**(AUDITED[operator].defaults if operator in AUDITED else {}), **attributes}
+    said = {**(AUDITED[operator].defaults if operator in AUDITED else {}), **attributes}
     spec = get_operator(operator)
+    if given and not (spec.optional_inputs and given == spec.forms[0][-1]):
+        raise InvalidInput(f"{operator}: it has no optional input {given!r}")
     if not spec.quantized_types:
         if input_type and output_type and input_type != output_type:
             raise InvalidInput(f"{operator}: its output has the type of its input, not {input_type} and {output_type}")
-        return make_node(operator, real=input_type or output_type, attributes=given, opset=opset)
-    whole = operator in AUDITED or not spec.optional_inputs  # what a stage measures itself is left off
-    return make_node(operator, real=input_type, quantized=output_type, attributes=given, opset=opset, zero_point=whole)
+        return make_node(operator, real=input_type or output_type, attributes=said, opset=opset)
+    whole = operator in AUDITED or not spec.optional_inputs or bool(given)  # what a stage measures itself is left off
+    return make_node(operator, real=input_type, quantized=output_type, attributes=said, opset=opset, zero_point=whole)

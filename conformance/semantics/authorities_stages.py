@@ -20,7 +20,7 @@ from tiebreak.conformance.semantics.quantize_saturation import SATURATE
 from tiebreak.conformance.semantics.quantize_scaling import DIVIDE
 from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.onnx_types import FLOAT4
-from tiebreak.golden.operators.nvidia_nvfp4_quantize import SCALE_TYPE
+from tiebreak.golden.operators.nvidia_nvfp4_quantize import GLOBAL, SCALE_TYPE
 from tiebreak.golden.operators.ocp_mx_quantize import FLOATS
 from tiebreak.golden.operators.ocp_mx_quantize import MODES as SCALING_MODES
 from tiebreak.golden.rounding import EVEN
@@ -206,7 +206,11 @@ OF_BLOCKS = {
     ELEMENTS: (OCP_ELEMENTS, OCP_INTEGERS, CUBLAS_ELEMENTS, PTX_ELEMENTS),
 }
 
-# nvidia.NVFP4Quantize
+# nvidia.NVFP4Quantize, without global_amax and with it
+
+ALONE, WITH_TENSOR = ({GLOBAL: False},), ({GLOBAL: True},)
+TIMES_RECIPROCAL: Allowed = {"scaling": (ASKED, ValueNamed("divide"))}  # each step rounded, or none: x / scale
+OF_TENSOR: Allowed = {"factor": (ASKED,), "scaling": (ASKED, ValueNamed("exact"))}
 
 CUBLAS_SMALL_SCALES = replace(
     CUBLAS_ELEMENTS,
@@ -215,6 +219,7 @@ CUBLAS_SMALL_SCALES = replace(
     says="A scale is the greatest magnitude / 6 in E4M3, to nearest with ties to even unless noted otherwise.",
     open="A scale beyond 448, and subnormal scales.",
     output_types=(SCALE_TYPE,),
+    asked=ALONE,
 )
 PAPER_SCALES = Authority(
     id="nvfp4-paper",
@@ -225,6 +230,23 @@ PAPER_SCALES = Authority(
     open="A scale beyond 448, subnormal scales, and how elements are rounded.",
     allows=(TO_EVEN,),
     output_types=(SCALE_TYPE,),
+    asked=ALONE,
+)
+PAPER_SCALES_OF_TENSOR = replace(
+    PAPER_SCALES,
+    id="nvfp4-paper-tensor",
+    version="arXiv 2509.25149, appendix B, equations 1 to 3, read in a quotation",
+    says="A scale is (greatest magnitude / 6) * (6 * 448 / global_amax) in E4M3, to nearest with ties to even.",
+    allows=({**TO_EVEN, **OF_TENSOR},),
+    asked=WITH_TENSOR,
+)
+PAPER_ELEMENTS_OF_TENSOR = replace(
+    PAPER_SCALES_OF_TENSOR,
+    version="arXiv 2509.25149, appendix B, equations 1, 3 and 4, read in a quotation",
+    says="An element is x * (1 / (scale * s_dec)) in E2M1; s_dec is 1 / (6 * 448 / global_amax).",
+    open="How it is rounded, what is beyond 6, subnormal elements and the sign of zero.",
+    allows=({"precision": (ASKED,), **OF_TENSOR},),
+    output_types=FLOAT4,
 )
 PTX_SMALL_SCALES = replace(
     PTX_ELEMENTS,
@@ -242,21 +264,27 @@ CUDNN_SCALES = Authority(
     open="A scale beyond 448, and subnormal scales.",
     allows=({"precision": (ASKED,), "round_mode": (ValueNamed("ROUND_UP"), ValueNamed("ROUND_TOWARD_INFINITY"))},),
     output_types=(SCALE_TYPE,),
+    asked=ALONE,
 )
 CUBLAS_SMALL_ELEMENTS = replace(
-    CUBLAS_ELEMENTS, id="cublas-nvfp4", version=CUBLAS_SMALL_SCALES.version, output_types=FLOAT4
+    CUBLAS_ELEMENTS,
+    id="cublas-nvfp4",
+    version=CUBLAS_SMALL_SCALES.version,
+    allows=({**TO_EVEN, **TIMES_RECIPROCAL},),
+    output_types=FLOAT4,
+    asked=ALONE,
 )
 CUDNN_ELEMENTS = replace(
     CUDNN_SCALES,
     says="An element is x / scale, rounded to nearest with ties to even.",
     open="What is beyond 6, subnormal elements and the sign of zero.",
-    allows=(TO_EVEN,),
+    allows=({**TO_EVEN, "scaling": (ValueNamed("divide"),)},),
     output_types=FLOAT4,
 )
 PTX_SMALL_ELEMENTS = replace(
     PTX_ELEMENTS, id="ptx-nvfp4", title="NVIDIA, PTX ISA, cvt.rn.satfinite to e2m1x2", output_types=FLOAT4
 )
 OF_SMALL_BLOCKS = {
-    SCALES: (CUBLAS_SMALL_SCALES, PAPER_SCALES, PTX_SMALL_SCALES, CUDNN_SCALES),
-    ELEMENTS: (CUBLAS_SMALL_ELEMENTS, PTX_SMALL_ELEMENTS, CUDNN_ELEMENTS),
+    SCALES: (CUBLAS_SMALL_SCALES, PAPER_SCALES, PAPER_SCALES_OF_TENSOR, PTX_SMALL_SCALES, CUDNN_SCALES),
+    ELEMENTS: (CUBLAS_SMALL_ELEMENTS, PAPER_ELEMENTS_OF_TENSOR, PTX_SMALL_ELEMENTS, CUDNN_ELEMENTS),
 }

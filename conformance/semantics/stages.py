@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -97,11 +98,11 @@ class AtSettings(FiniteOnly):
     def node(self) -> Node:
         return self.inner.node
 
-    @property
+    @cached_property
     def places(self) -> list[int]:
         return [place for place, facet in enumerate(self.inner.facets) if facet.name in self.names]
 
-    @property
+    @cached_property
     def facets(self) -> tuple[Facet, ...]:
         return tuple(self.with_only(self.inner.facets[place]) for place in self.places)
 

@@ -177,10 +177,13 @@ def shapes(real: str) -> Iterator[Sample]:
 
 def separating(real: str) -> Iterator[Sample]:
     """Blocks on which two of the plainest arithmetics of scales differ, or of elements given their scale."""
-    for output in ("scales", "elements"):
-        for number, _, codes in witnesses_of(ID, f"{witness_kind(real, TO, {})}-{output}"):
+    single, kind = FLOAT_TYPES["float32"], witness_kind(real, TO, {})
+    for key in ("scales", "elements", "global_amax-scales", "global_amax-elements"):
+        for number, others, codes in witnesses_of(ID, f"{kind}-{key}"):
             x = blocks(real, [codes[at : at + BLOCK] for at in range(0, len(codes), BLOCK)])
-            yield sample(f"separating-{output}-{number}", real, x, ("Separating", "Blocked"), ("saturate", "sign"))
+            whole = decode(others[0], single) if others else None
+            theme = f"{'global-' if others else ''}separating-{key.rpartition('-')[2]}-{number}"
+            yield sample(theme, real, x, ("Separating", "Blocked"), ("saturate", "sign"), whole)
 
 
 def label(shape: tuple[int, ...]) -> str:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT, WORDS
-from tiebreak.cli.options import JSON, attributes_option, json_or_text, limit_options, node_types, run_folder
+from tiebreak.cli.options import (
+    JSON,
+    attributes_option,
+    given_input,
+    json_or_text,
+    limit_options,
+    node_types,
+    run_folder,
+)
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
 @run_folder("--page", type=OUTPUT, metavar="FILE", help="With --matrix: write it as a Markdown page.")
 @attributes_option
 @node_types
+@given_input
 @run_folder("--versus", "earlier_run", metavar="RUN_DIR", help="Also say what changed since this run.")
 @click.option(
     "--exhaustive",
@@ -43,6 +52,7 @@ def audit(
     output_type: str | None,
     input_type: str | None,
     opset: int | None,
+    given: str | None,
     earlier_run: Path | None,
     exhaustive: bool,
     time_limit: float,
@@ -57,7 +67,7 @@ def audit(
     from tiebreak.conformance.audit.operators import STAGED, audited_node
 
     values = {name: json_or_text(text) for name, text in attributes.items()}
-    node = audited_node(operator, values, input_type or "", output_type or "", opset or 0)
+    node = audited_node(operator, values, input_type or "", output_type or "", opset or 0, given or "")
     if operator in STAGED and (matrix or exhaustive or earlier_run is not None):
         raise InvalidInput(f"{operator} is audited in stages: without --matrix, --versus and --exhaustive")
     if matrix and (exhaustive or earlier_run is not None):

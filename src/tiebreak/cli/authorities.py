@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT, WORDS
-from tiebreak.cli.options import JSON, attributes_option, json_or_text, limit_options, node_types, run_folder
+from tiebreak.cli.options import (
+    JSON,
+    attributes_option,
+    given_input,
+    json_or_text,
+    limit_options,
+    node_types,
+    run_folder,
+)
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
@@ -21,6 +29,7 @@ from tiebreak.golden.messages import gist
 @click.option("--operator", type=NAME, help="The operator's id. Default: the first with documents that it takes.")
 @attributes_option
 @node_types
+@given_input
 @run_folder("--run", "run_dir", metavar="RUN_DIR", help="Ask nothing: read the answers from this run's records.")
 @run_folder("--page", type=OUTPUT, metavar="FILE", help="Also write it as a Markdown page.")
 @limit_options(10.0, 0.1, "one call")
@@ -32,6 +41,7 @@ def authorities(
     output_type: str | None,
     input_type: str | None,
     opset: int | None,
+    given: str | None,
     run_dir: Path | None,
     page: Path | None,
     time_limit: float,
@@ -45,7 +55,7 @@ def authorities(
     """
     values = {name: json_or_text(text) for name, text in attributes.items()}
     types = {"input_type": input_type or "", "output_type": output_type or ""}
-    asked = {"operator": operator or "", "attributes": values, **types, "opset": opset or 0}
+    asked = {"operator": operator or "", "attributes": values, **types, "opset": opset or 0, "given": given or ""}
     try:
         data = found_data(backend, asked, run_dir, time_limit, memory_limit)
     except Unsupported as reason:

@@ -82,6 +82,12 @@ def node_types(command: Command) -> Command:
     return opset(command)
 
 
+def given_input(command: Command) -> Command:
+    """The option that gives a node an optional input which its audit leaves off."""
+    said = "An optional input that the node has, too: global_amax of nvidia.NVFP4Quantize."
+    return click.option("--with", "given", type=NAME, metavar="INPUT", help=said)(command)
+
+
 def json_or_text(text: str) -> Any:
     """An attribute's typed value: parsed if it is JSON (1, [0, 2]), else the text itself."""
     try:
