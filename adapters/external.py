@@ -131,6 +131,6 @@ def node_header(node: Node) -> dict[str, Any]:
         "operator": node.operator,
         "opset": node.opset,
         "attributes": dict(sorted(node.attributes.items())),
-        "inputs": [{"name": tensor.name, "dtype": tensor.dtype.name} for tensor in node.inputs],
-        "outputs": [{"name": tensor.name, "dtype": tensor.dtype.name} for tensor in node.outputs],
+        "inputs": [{"name": tensor.name, "dtype": tensor.element} for tensor in node.inputs],
+        "outputs": [{"name": tensor.name, "dtype": tensor.element} for tensor in node.outputs],
     }

@@ -7,10 +7,10 @@ input are free. Multiplier, shift and zero points are inputs of the function too
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node, TensorType
 from tiebreak.golden.operators import tosa_rescale
@@ -40,16 +40,14 @@ def refuse(node: Node) -> None:
 
 def module_of(node: Node, inputs: Sequence[Array]) -> str:
     """MLIR's text of a module with one function, graph, for an input of this rank and parameters of these sizes."""
-    types = {tensor.name: type_of(array) for tensor, array in zip(node.inputs, inputs, strict=True)}
-    sizes = sizes_of(node, inputs[0].shape)
-    types[node.inputs[0].name], result = (
-        f"tensor<{sizes}{element(end)}>" for end in (inputs[0].dtype, node.outputs[0].dtype)
-    )
+    shapes = [sizes_of(node, inputs[0].shape), *("".join(f"{size}x" for size in one.shape) for one in inputs[1:])]
+    types = {one.name: f"tensor<{sizes}{element(one)}>" for one, sizes in zip(node.inputs, shapes, strict=True)}
+    result = f"tensor<{shapes[0]}{element(node.outputs[0])}>"
     free = [name for name in types if name not in node.constants]
     return MODULE.format(
         inputs=", ".join(f"%{name}: {types[name]}" for name in free),
         result=result,
-        constants="".join(constant(name, array) for name, array in node.constants.items()),
+        constants="".join(constant(name, types[name], array) for name, array in node.constants.items()),
         operands=", ".join(f"%{name}" for name in types),
         attributes=", ".join(f"{name} = {value}" for name, value in attributes(node).items()),
         types=", ".join(types.values()),
@@ -62,16 +60,12 @@ def sizes_of(node: Node, shape: tuple[int, ...]) -> str:
     return "?x" * (len(shape) - channels) + (f"{shape[-1]}x" if channels else "")
 
 
-def type_of(array: Array) -> str:
-    return f"tensor<{''.join(f'{size}x' for size in array.shape)}{element(array.dtype)}>"
+def element(tensor: TensorType) -> str:
+    return f"i{INTEGER_TYPES[tensor.element].bits}"
 
 
-def element(dtype: Any) -> str:
-    return f"i{8 * dtype.itemsize}"
-
-
-def constant(name: str, array: Array) -> str:
-    return CONSTANT.format(name=name, values=signed(array).tolist(), type=type_of(array))
+def constant(name: str, kind: str, array: Array) -> str:
+    return CONSTANT.format(name=name, values=signed(array).tolist(), type=kind)
 
 
 def attributes(node: Node) -> dict[str, str]:

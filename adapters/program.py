@@ -26,6 +26,7 @@ PROTOCOL = 1
 PLAIN = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
          "float16", "float32", "float64")
 # fmt: on
+WIDER = {"int48": "int64"}  # travels as a type of more bits
 # Types of fewer than 8 bits travel one element per byte: the byte's type, and the least and greatest value in it.
 SMALL = {
     "bool": ("uint8", 0, 1),
@@ -132,8 +133,8 @@ def output_arrays(outputs: Any) -> list[Any]:
 
 def dtype_named(name: str) -> np.dtype[Any]:
     """The dtype with this name. Unsupported if it needs ml_dtypes and that is not installed."""
-    if name in PLAIN:
-        return np.dtype(name)
+    if name in PLAIN or name in WIDER:
+        return np.dtype(WIDER.get(name, name))
     try:
         import ml_dtypes
 

@@ -1,7 +1,7 @@
 """The reference model of TOSA, from tosa-tools: a graph of one RESCALE, serialized and run in this process.
 
 The model's tensors have no sign; its attributes say whether their bits are read so. Multiplier, shift and zero points
-are constants of the graph.
+are constants of the graph. An input of 48 bits goes to the model's executable.
 """
 
 from __future__ import annotations
@@ -18,30 +18,36 @@ import numpy as np
 
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.tosa_executable import RUN, program, reason, run_program
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import tosa_rescale
 from tiebreak.golden.problem import Array
 
-BITS = ("int8", "int16", "int32")  # element types by NumPy's names, and the model's in capitals
+BITS = ("int8", "int16", "int32", "int48")  # element types by NumPy's names, and the model's in capitals
 ATTRIBUTES = tuple(attribute.name for attribute in tosa_rescale.OPERATOR.attributes)
-SOURCE = """
-import tosa_reference_model
+GRAPH = """
 import tosa_serializer as ts
 
 graph = ts.TosaSerializer()
 x = {x}.view("{source}")
 graph.addInputTensor(ts.TosaSerializerTensor("input", list(x.shape), ts.DType.{SOURCE}))
 constants = [
-    graph.addConst(list(array.shape), getattr(ts.DType, kind.upper()), array.view(kind)).name
+    graph.addConst(list(array.shape), getattr(ts.DType, kind.upper()), array.view(f"int{{8 * array.itemsize}}")).name
     for array, kind in zip(({constants}), {kinds})
 ]
 output = graph.addOutput(list(x.shape), ts.DType.{TARGET})
 attribute = ts.TosaSerializerAttribute()
 attribute.RescaleAttribute({scale32}, ts.RoundingMode.{mode}, {per_channel}, {unsigned})
 graph.addOperator(ts.Op.RESCALE, ["input", *constants], [output.name], attribute)
+"""
+RUN_HERE = """
+import tosa_reference_model
+
 (found,), status = tosa_reference_model.run(bytes(graph.serialize()), [x])
 assert status.name in ("TOSA_VALID", "TOSA_UNPREDICTABLE"), status
+"""
+OUTPUTS = """
 outputs = (found.view("{target}"),)
 from importlib.metadata import version
 library = f"tosa-tools {{version('tosa-tools')}}"
@@ -67,24 +73,26 @@ class TosaReferenceModel:
         refuse(node, self.serializer)
 
         def run(x: Array, *parameters: Array) -> tuple[Array, ...]:
-            graph = self.graph(node, x.shape, parameters)
-            return (self.run(graph, signed(x)).view(node.outputs[0].dtype).reshape(x.shape),)
+            graph, output = self.graph(node, x.shape, parameters)
+            found = run_program(graph, x, output) if node.input_type == "int48" else self.run(graph, signed(x))
+            return (found.view(node.outputs[0].dtype).reshape(x.shape),)
 
         return run
 
-    def graph(self, node: Node, shape: tuple[int, ...], parameters: Sequence[Array]) -> bytes:
-        """A serialized graph of one RESCALE. Unsupported, with the library's own message, if it can't be made."""
+    def graph(self, node: Node, shape: tuple[int, ...], parameters: Sequence[Array]) -> tuple[bytes, str]:
+        """A serialized graph of one RESCALE, and its output's name."""
         library = self.serializer
         graph = library.TosaSerializer()
         graph.addInputTensor(library.TosaSerializerTensor("input", list(shape), self.kind(node.input_type)))
         constants = [
-            graph.addConst(list(array.shape), self.kind(array.dtype.name), signed(array)).name for array in parameters
+            graph.addConst(list(array.shape), self.kind(tensor.element), signed(array)).name
+            for tensor, array in zip(node.inputs[1:], parameters, strict=True)
         ]
         output = graph.addOutput(list(shape), self.kind(node.output_type))
         attribute = library.TosaSerializerAttribute()
         attribute.RescaleAttribute(*attributes(node, library))
         graph.addOperator(library.Op.RESCALE, ["input", *constants], [output.name], attribute)
-        return bytes(graph.serialize())
+        return bytes(graph.serialize()), str(output.name)
 
     def kind(self, name: str) -> Any:
         return getattr(self.serializer.DType, bits_of(name).upper())
@@ -107,10 +115,12 @@ class TosaReferenceModel:
         x, *parameters = node.inputs
         scale32, mode, per_channel, *unsigned = attributes(node, self.serializer)
         source, target = bits_of(node.input_type), bits_of(node.output_type)
-        return SOURCE.format(
-            x=x.name, source=source, SOURCE=source.upper(), target=node.outputs[0].dtype.name, TARGET=target.upper(),
+        run = RUN.replace("{", "{{").replace("}", "}}") if node.input_type == "int48" else RUN_HERE
+        return (GRAPH + run + OUTPUTS).format(
+            x=x.name, source=bits_of(x.dtype.name), SOURCE=source.upper(), TARGET=target.upper(),
+            target=node.outputs[0].dtype.name,
             constants=", ".join(tensor.name for tensor in parameters),
-            kinds=tuple(bits_of(tensor.dtype.name) for tensor in parameters),
+            kinds=tuple(bits_of(tensor.element) for tensor in parameters),
             scale32=scale32, mode=mode.name, per_channel=per_channel, unsigned=", ".join(map(str, unsigned)),
         )  # fmt: skip
 
@@ -120,6 +130,7 @@ class TosaReferenceModel:
             "tosa-tools": self.version,
             "document": self.document,
             "graph": "one RESCALE of a static shape; its parameters are constants",
+            "48 bits": f"by the executable, a process for each call: {program()}",
             "debugger": "none: the model would start one at an error",
             "instruction sets": instruction_sets(),
         }
@@ -127,8 +138,7 @@ class TosaReferenceModel:
 
 def message(messages: str) -> str:
     """What the model wrote first about RESCALE, or about anything."""
-    lines = [line.strip() for line in Path(messages).read_text(errors="replace").splitlines()]
-    return next((line for line in lines if line.startswith("OpRescale")), next(filter(None, lines), "it says nothing"))
+    return reason(Path(messages).read_text(errors="replace"))
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case, Expected, Node
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, kind_of
 
 MAGIC = b"tiebreak-cases 1\n"
 DIGITS = 64  # of a SHA-256
@@ -65,7 +65,7 @@ def pack(cases: Sequence[Case], key: Mapping[str, Any]) -> bytes:
     sections = {
         "cases": np.array(rows, "<i4"),
         "inputs": np.cumsum([0, *map(len, shared.values())], dtype="<i4"),
-        "tensors": np.array([(types[tensor.dtype.name], shapes[tensor.shape]) for tensor in tensors], "<i4"),
+        "tensors": np.array([(types[kind_of(tensor).name], shapes[tensor.shape]) for tensor in tensors], "<i4"),
         "places": np.array(places, "<i8"),
         "results": np.array(results, "<i8"),
         "codes": narrowest(codes),

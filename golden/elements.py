@@ -116,7 +116,8 @@ INTEGER_TYPES = {
     f"{'' if signed else 'u'}int{bits}": IntegerType(f"{'' if signed else 'u'}int{bits}", bits, signed)
     for bits in (2, 4, 8, 16, 32)
     for signed in (True, False)
-}
+} | {"int48": IntegerType("int48", 48, True)}
+CARRIERS = {"int48": "int64"}  # of types that no array has: what holds their values. Each holds one type alone
 SMALL_FLOAT_TYPES = {
     t.name: t
     for t in (
@@ -135,11 +136,14 @@ NUMPY_OWN = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """The NumPy dtype of an element type; those that NumPy lacks are ml_dtypes'. MissingType if that lacks it too."""
+    """The NumPy dtype of an element type; those that NumPy lacks are ml_dtypes', or an integer of more bits.
+
+    MissingType if ml_dtypes lacks it too.
+    """
     import numpy as np
 
-    if name in NUMPY_OWN:
-        return np.dtype(name)
+    if name in NUMPY_OWN or name in CARRIERS:
+        return np.dtype(CARRIERS.get(name, name))
     try:
         import ml_dtypes
     except ImportError:

@@ -71,6 +71,7 @@ FLAGS = {
     "RoundedInTwoSteps": "Rounding to a part of an integer, and then to an integer, is not rounding once.",
     "FewFactorBits": "A factor with 8 fractional bits gives another result than the ratio of the scales.",
     "DoubleRound": "Rounding twice gives another result than rounding once, or nearly does.",
+    "WideInput": "An input of 48 bits at an end of its type, beyond 32 bits, or near a tie that 53 bits do not tell.",
     "MultiplierEdge": "A multiplier or a shift at an end of its range, or where implementations change their way.",
     "ZeroPointEdge": "A zero point at an end of its type's range, or with the other sign in the other signedness.",
     "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Constant, Node, TensorType
+from tiebreak.golden.nodes import Constant, Node, TensorType, tensor_type
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator, Types
 
@@ -119,7 +118,7 @@ def with_type(spec: Operator, types: Types, attributes: dict[str, Any]) -> dict[
 
 
 def tensor_types(names: Sequence[str], kinds: Sequence[str]) -> tuple[TensorType, ...]:
-    return tuple(TensorType(name, numpy_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
+    return tuple(tensor_type(name, kind) for name, kind in zip(names, kinds, strict=True))
 
 
 def check_choice(operator: str, what: str, name: str, allowed: Sequence[str]) -> None:
@@ -131,9 +130,7 @@ def node_from_key(key: str) -> Node:
     """The node that `Node.key` wrote."""
     data = json.loads(key)
     attributes = {k: tuple(v) if isinstance(v, list) else v for k, v in data["attributes"].items()}
-    inputs, outputs = (
-        tuple(TensorType(name, numpy_dtype(dtype)) for name, dtype in data[side]) for side in ("inputs", "outputs")
-    )
+    inputs, outputs = (tuple(tensor_type(name, dtype) for name, dtype in data[side]) for side in ("inputs", "outputs"))
     baked = tuple(
         Constant(name, dtype, tuple(shape), tuple(codes)) for name, dtype, shape, codes in data.get("constants", ())
     )

@@ -12,17 +12,31 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import CARRIERS, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array, array_of, codes_of
 
 
 @dataclass(frozen=True)
 class TensorType:
-    """The name and element type (a NumPy or ml_dtypes dtype) of one input or output; shapes are free."""
+    """The name of one input or output, and the dtype (NumPy's or ml_dtypes') of its arrays; shapes are free.
+
+    `held` names the element type where no array has it: int48, whose values are held in int64.
+    """
 
     name: str
     dtype: np.dtype[Any]
+    held: str = ""
+
+    @property
+    def element(self) -> str:
+        """The name of the element type."""
+        return self.held or str(self.dtype.name)
+
+
+def tensor_type(name: str, element: str) -> TensorType:
+    """An input or output of an element type. MissingType if ml_dtypes lacks it."""
+    return TensorType(name, numpy_dtype(element), element if element in CARRIERS else "")
 
 
 @dataclass(frozen=True)
@@ -99,8 +113,8 @@ class Node:
         content: dict[str, Any] = {
             "operator": self.operator,
             "attributes": dict(self.attributes),
-            "inputs": [[t.name, t.dtype.name] for t in self.inputs],
-            "outputs": [[t.name, t.dtype.name] for t in self.outputs],
+            "inputs": [[t.name, t.element] for t in self.inputs],
+            "outputs": [[t.name, t.element] for t in self.outputs],
         }
         if self.opset:
             content["opset"] = self.opset
@@ -116,22 +130,22 @@ class Node:
     @cached_property
     def real(self) -> FloatType:
         """The real element type: the first input's, or the output's if the input is quantized."""
-        names = [t.dtype.name for t in (*self.inputs[:1], *self.outputs, *self.inputs[1:])]
+        names = [t.element for t in (*self.inputs[:1], *self.outputs, *self.inputs[1:])]
         return FLOAT_TYPES[next(name for name in names if name in FLOAT_TYPES)]
 
     @cached_property
     def quantized(self) -> IntegerType:
         """The integer element type: the output's, or the input's if the output is real."""
-        names = [t.dtype.name for t in (*self.outputs[:1], *self.inputs)]
+        names = [t.element for t in (*self.outputs[:1], *self.inputs)]
         return INTEGER_TYPES[next(name for name in names if name in INTEGER_TYPES)]
 
     @cached_property
     def input_type(self) -> str:
-        return str(self.inputs[0].dtype.name)
+        return self.inputs[0].element
 
     @cached_property
     def output_type(self) -> str:
-        return str(self.outputs[0].dtype.name)
+        return self.outputs[0].element
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
@@ -155,8 +169,9 @@ def with_constants(node: Node, inputs: Mapping[str, Array]) -> Node:
     for name, array in inputs.items():
         if types.get(name) != array.dtype:
             raise InvalidInput(f"{node.operator}: no input {name!r} of type {array.dtype.name}")
+    elements = {tensor.name: tensor.element for tensor in node.inputs}
     baked = [
-        Constant(name, array.dtype.name, array.shape, tuple(codes_of(array).reshape(-1).tolist()))
+        Constant(name, elements[name], array.shape, tuple(codes_of(array).reshape(-1).tolist()))
         for name, array in inputs.items()
     ]
     return replace(node, baked=tuple(baked))

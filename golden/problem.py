@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.elements import CARRIERS, ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -114,7 +114,7 @@ Problem = Quantization | Elementwise
 
 def codes_of(array: Array) -> Array:
     """Bit patterns (unsigned, of the same width) of a floating-point array, values (int64) of an integer one."""
-    if array.dtype.name in INTEGER_TYPES:
+    if array.dtype.name in INTEGER_TYPES or array.dtype.name in HELD:
         return np.asarray(array.astype(np.int64))
     return bits_of(array)
 
@@ -145,8 +145,12 @@ def bits_of(array: Array) -> Array:
     return np.ascontiguousarray(array).view(f"uint{8 * array.dtype.itemsize}").reshape(array.shape)
 
 
+HELD = {carrier: name for name, carrier in CARRIERS.items()}
+
+
 def kind_of(array: Array) -> FloatType | IntegerType:
-    return ELEMENT_TYPES[array.dtype.name]
+    """The element type; of an array of int64 it is int48, which no other array holds."""
+    return ELEMENT_TYPES[HELD.get(array.dtype.name, array.dtype.name)]
 
 
 def flat(array: Array, shape: tuple[int, ...]) -> Array:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.problem import Problem, Quantization
+from tiebreak.golden.problem import Array, Problem, Quantization
 
 
 def output_slices(problems: Sequence[Problem]) -> tuple[slice, ...]:
@@ -32,6 +33,13 @@ def check_types(case: Case) -> None:
         if array.dtype != wanted.dtype:
             message = f"{node.operator}: {wanted.name} is {array.dtype.name}, the node says {wanted.dtype.name}"
             raise InvalidInput(message)
+        if wanted.held and not in_range(array, INTEGER_TYPES[wanted.held]):
+            raise InvalidInput(f"{node.operator}: {wanted.name} has a value outside {wanted.held}")
+
+
+def in_range(array: Array, kind: IntegerType) -> bool:
+    """Whether all integers of an array are values of a type."""
+    return not array.size or (kind.lowest <= int(array.min()) and int(array.max()) <= kind.highest)
 
 
 def quantization_of(case: Case) -> Quantization:

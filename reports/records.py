@@ -18,7 +18,7 @@ from tiebreak.golden.files import bounded_text
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished_path
-from tiebreak.golden.problem import Array, array_of, codes_of
+from tiebreak.golden.problem import Array, array_of, codes_of, kind_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import DOMAINS, OWN
@@ -149,14 +149,14 @@ def write_text(path: Path, text: str) -> None:
 def stored_case(case: Case) -> dict[str, str]:
     """A generated case as texts: floats as hexadecimal bits, integers as decimals."""
     inputs = [
-        {"type": array.dtype.name, "shape": list(array.shape), "values": tensor_text(array)} for array in case.inputs
+        {"type": kind_of(array).name, "shape": list(array.shape), "values": tensor_text(array)} for array in case.inputs
     ]
     return {"id": case.id, "origin": case.origin, "node": case.node.key, "inputs": json.dumps(inputs)}
 
 
 def tensor_text(array: Array) -> str:
     codes = codes_of(array).reshape(-1).tolist()
-    if isinstance(ELEMENT_TYPES[array.dtype.name], FloatType):
+    if isinstance(kind_of(array), FloatType):
         return " ".join(f"{word:0{2 * array.dtype.itemsize}x}" for word in codes)
     return " ".join(map(str, codes))
 

@@ -212,7 +212,7 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, types: tuple[str,
 @pytest.mark.parametrize(("cause", "run"), MISTAKES, ids=[cause.id for cause, _ in MISTAKES])
 def test_a_mistake_differs_in_a_vector(cause: Any, run: Run) -> None:
     """Of some types: a cause that nothing shows could be given to nobody."""
-    for types in rescale.EVERY:
+    for types in rescale.ALL:
         for case in indexed_cases(VECTORS / file_name(OPERATOR, *types)):
             try:
                 with np.errstate(all="ignore"):
@@ -238,7 +238,7 @@ def test_right_backends_conform_to_what_is_drawn(right: Run) -> None:
 
 def test_doubles_stay_within_the_bounds_of_every_vector() -> None:
     graded: Counter[int] = Counter()
-    for types in rescale.EVERY:
+    for types in rescale.ALL:
         for case in indexed_cases(VECTORS / file_name(OPERATOR, *types)):
             if case.node.value("rounding_mode") == INEXACT:
                 outputs = rescale.in_doubles(case.node, *case.inputs)

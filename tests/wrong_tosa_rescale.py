@@ -18,6 +18,8 @@ EVERY = (
     *((source, target) for source in ("uint8", "uint16") for target in SIGNED[:2]),
     *((source, target) for source in SIGNED[:2] for target in ("uint8", "uint16")),
 )
+WIDE = tuple(("int48", target) for target in SIGNED)
+ALL = (*EVERY, *WIDE)
 TYPES = (("int8", "int8"), ("int32", "int8"))
 SOME = (("int8", "int8"), ("int16", "int16"), ("int32", "int32"))
 NARROW = (("int8", "int8"), ("int16", "int8"))
@@ -127,6 +129,14 @@ def in_float32(mode: str, value: int, multiplier: int, shift: int) -> int:
     return round(float(np.float32(value) * np.float32(np.ldexp(float(multiplier), -shift))))
 
 
+def in_float64(mode: str, value: int, multiplier: int, shift: int) -> int:
+    return round(float(value) * float(multiplier) * 2.0**-shift)
+
+
+def product_in_48_bits(mode: str, value: int, multiplier: int, shift: int) -> int:
+    return exact(mode, bits_as(value * multiplier, 48), 1, shift)
+
+
 def to_unsigned_or_not(kind: str, x: int) -> int:
     """The bits of a number read as the other signedness has them; of int32 as they are."""
     return x if kind == "int32" else bits_as(x, np.iinfo(kind).bits, signed=kind.startswith("u"))
@@ -172,6 +182,14 @@ WRONG = [
         Fraction(value * multiplier + abs(nudge(mode, value, shift)), 1 << shift))),
     wrong("product in 32 bits", "ScaleNotPowerOfTwo", EVERY, scale=product_in_32_bits),
     wrong("in float32", "DoubleRound", (("int32", "int8"), ("int16", "int16")), scale=in_float32),
+    wrong("in float64", "WideInput", WIDE, scale=in_float64),
+    wrong("product in 48 bits", "WideInput", WIDE, scale=product_in_48_bits),
+    wrong("low 32 of 48 bits", "WideInput", WIDE, read=lambda kind, x: bits_as(x, 32)),
+    wrong("48 bits saturate to 32", "WideInput", WIDE, read=lambda kind, x: clamped("int32", x)),
+    wrong("ties of 48 bits away", "Tie", WIDE, scale=by(away)),
+    wrong("48 bits floor", "NearTie", WIDE, scale=by(floor)),
+    wrong("48 bits wrap at the end", "Saturates", WIDE[:2], clamp=wraps),
+    wrong("48 bits, next channel", "PerChannel", WIDE, channel=lambda number, shape, channels: number % channels + 1),
     wrong("shift one more", "Tie", factors=lambda scale32, multiplier, shift: (multiplier, shift + 1)),
     wrong("shift one less", "Tie", factors=lambda scale32, multiplier, shift: (multiplier, shift - 1)),
     wrong("16 bits as upper half", "Tie",
@@ -224,7 +242,7 @@ def in_doubles(node: Any, *inputs: Array) -> tuple[Array, ...]:
 
 
 RIGHT = [
-    WrongBackend("rescale, right: in fractions", OPERATOR, RIGHT_PARTS, "", EVERY),
+    WrongBackend("rescale, right: in fractions", OPERATOR, RIGHT_PARTS, "", ALL),
     WrongBackend("rescale, right: twice as gemmlowp", OPERATOR, Rescaler(scale=high_half), "", EVERY),
-    WrongBackend("rescale, right: in int64", OPERATOR, in_int64, "", EVERY),
+    WrongBackend("rescale, right: in int64", OPERATOR, in_int64, "", ALL),
 ]

@@ -181,6 +181,6 @@ def operand_texts(node: Node, probe: Probe) -> Operands:
     found = {}
     for tensor, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
         code = int(codes_of(np.asarray(array)).reshape(-1)[0])
-        bits, value = bits_and_decimal(code, ELEMENT_TYPES[tensor.dtype.name])
+        bits, value = bits_and_decimal(code, ELEMENT_TYPES[tensor.element])
         found[tensor.name] = {"bits": bits, "value": value}
     return found

@@ -17,7 +17,7 @@ def stored_probes(node: Node) -> Iterator[Probe]:
     """The stored witnesses for a node as probes; none if none are stored for its types."""
     if node.operator not in AUDITED:
         return
-    types = [tensor.dtype.name for tensor in node.inputs]
+    types = [tensor.element for tensor in node.inputs]
     semantics = AUDITED[node.operator]
     kept_as, shape = semantics.witnesses_of or node.operator, semantics.parameter_shape
     for _, others, x in witnesses_of(kept_as, witnesses_key(node)):

@@ -93,4 +93,4 @@ def labels_of(case: Case) -> Iterator[object]:
 def choices_of(node: Node) -> Iterator[object]:
     yield from (("attribute", name, str(value)) for name, value in node.attributes.items())
     yield "opset", node.opset
-    yield "inputs", *((tensor.name, tensor.dtype.name) for tensor in node.inputs[1:])
+    yield "inputs", *((tensor.name, tensor.element) for tensor in node.inputs[1:])

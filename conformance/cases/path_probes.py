@@ -235,7 +235,7 @@ def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
 
 def kind_at(node: Node, number: int) -> str:
     """The element type of an input."""
-    return str(node.inputs[number].dtype.name)
+    return node.inputs[number].element
 
 
 def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Node:

@@ -281,7 +281,7 @@ def typed_node(spec: Operator, selection: Selection, form: int, inputs_given: in
 def parse_typed_tensor(kind: TensorType, text: str) -> Array:
     """A tensor typed as one number, as a,b,c or as nested JSON lists; 0x… is a bit pattern. InvalidInput otherwise."""
     items, shape = flatten(kind.name, text)
-    element = ELEMENT_TYPES[kind.dtype.name]
+    element = ELEMENT_TYPES[kind.element]
     if isinstance(element, FloatType):
         try:
             return Tensor(element.name, shape, [parse_real(item, element) for item in items]).array()

@@ -67,7 +67,7 @@ def without_details(group: Group) -> Group:
 def path_of(case: Case) -> str:
     """What may choose a kernel's path: the parameters' layout and types, and the attributes that are no layout."""
     node = case.node
-    types = {tensor.dtype.name for tensor in node.inputs[1:]} - {node.input_type, node.output_type}
+    types = {tensor.element for tensor in node.inputs[1:]} - {node.input_type, node.output_type}
     attributes = sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT)
     return f"{layout_of(case)} {sorted(types)} {attributes}"
 

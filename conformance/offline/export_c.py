@@ -78,7 +78,7 @@ def case_data(n: int, one: CaseToExport) -> Iterator[str]:
     for k, (tensor, array) in enumerate(zip(one.case.node.inputs, one.case.inputs, strict=True)):
         yield from (word_table(f"i{n}_{k}", array), shape_table(f"i{n}_{k}_shape", array.shape))
         place = f"{array.ndim}, i{n}_{k}_shape, {array.size}, {width(array)}"
-        inputs.append(f"{{{c_string(tensor.name)}, {c_string(str(tensor.dtype.name))}, {place}, i{n}_{k}}}")
+        inputs.append(f"{{{c_string(tensor.name)}, {c_string(tensor.element)}, {place}, i{n}_{k}}}")
     for k, output in enumerate(one.outputs):
         yield from output_data(f"o{n}_{k}", output)
         exact = output.array("exact")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, kind_of
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class CaseWithStates:
     states: Array
 
     def floats(self) -> list[Array]:
-        arrays = [a for a in self.case.inputs if isinstance(ELEMENT_TYPES[a.dtype.name], FloatType)]
+        arrays = [a for a in self.case.inputs if isinstance(kind_of(a), FloatType)]
         with np.errstate(all="ignore"):
             return [array.astype(np.float64) for array in arrays]
 

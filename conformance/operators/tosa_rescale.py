@@ -27,7 +27,7 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.tosa_rescale import DOUBLE, ID, LEAST_SHIFT, MOST_SHIFT, SINGLE
 from tiebreak.golden.samples.model import Tensor, integers
-from tiebreak.golden.samples.tosa_rescale import FILES, WAYS, Way, allowed, points_of
+from tiebreak.golden.samples.tosa_rescale import FILES, Way, allowed, points_of, ways_of
 
 ODD = 0x5A827999  # a multiplier without a pattern in its low bits
 
@@ -37,7 +37,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     if not pairs:
         raise InvalidInput(f"{ID}: not from {wanted.real or 'any type'} to {wanted.quantized or 'any type'}")
     source, target = draw(st.sampled_from(pairs))
-    way = draw(st.sampled_from(WAYS))
+    way = draw(st.sampled_from(ways_of(source)))
     shape = draw(shapes(wanted.rank))
     channels = bool(shape) and draw(st.booleans())
     count = shape[-1] if channels else 1
@@ -122,6 +122,13 @@ PATH_PROBES = (
     probe("uint8-int8", ("uint8", "int8"), (1 << 30, 31, 255, -128), (0, 255, 254, 127, 128, 129, 3)),
     probe("int8-uint8", ("int8", "uint8"), (3 << 29, 30, -5, 128), (-128, 127, -6, -4, 50, 1, 7)),
     probe("int16-int32-16", ("int16", "int32"), (1 << 14, 15, 0, 0), (1, -1, 32767, -32768, 3, -3, 8), scale32=False),
+    probe(
+        "int48-int32",
+        ("int48", "int32"),
+        (1 << 14, 32, 0, 0),
+        (1 << 17, -(1 << 17), 3 << 17, (1 << 47) - 1, -(1 << 47), 1 << 40, 1 << 18),
+        scale32=False,
+    ),
     *(
         probe(f"{name}-int8", ("int8", "int8"), (*factors, 3, -5), (4, 2, 35, -29, 100, -127, 3), constants_only=True)
         for name, *factors in FACTORS
@@ -150,6 +157,9 @@ FORBIDDEN = (
     forbidden("TRS-T1", "an int32 output beside an unsigned input", ("uint8", "int8"), output="int32"),
     forbidden("TRS-T2", "two roundings with a multiplier of 16 bits", ("int16", "int8"), scale32=False,
               rounding_mode=DOUBLE),
+    forbidden("TRS-T1", "an unsigned output beside an int48 input", ("int48", "int8"), scale32=False, output="uint8"),
+    forbidden("TRS-T4", "an int48 input with a multiplier of 32 bits", ("int48", "int8"), scale32=True),
+    forbidden("TRS-T3", "an input zero point of int48", ("int48", "int8"), scale32=False, points=(1, 0)),
     forbidden("TRS-T3", "an input zero point of int16", ("int16", "int8"), points=(1, 0)),
     forbidden("TRS-T3", "an output zero point of int32", ("int8", "int32"), points=(0, 1)),
     forbidden("TRS-T3", "an input zero point of uint16 that is not 32768", ("uint16", "int8"), points=(128, 0)),

@@ -18,7 +18,7 @@ from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import Place, WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.tosa_rescale import DOUBLE, MOST_SHIFT
+from tiebreak.golden.operators.tosa_rescale import DOUBLE, MOST_SHIFT, WIDE
 from tiebreak.golden.problem import Array
 
 Change = Callable[[Node, Array], Array]
@@ -130,8 +130,8 @@ def wrapped(values: Array, kind: str) -> Array:
 
 
 def other_sign(kind: str) -> str:
-    """The type of the other signedness. NotImplementedError for int32, which has none here."""
-    if kind == "int32":
+    """The type of the other signedness. NotImplementedError for int32 and int48, which have none here."""
+    if kind in WIDE:
         raise NotImplementedError
     return kind.removeprefix("u") if kind.startswith("u") else f"u{kind}"
 
@@ -172,6 +172,22 @@ def negated(which: int) -> Callable[[Node, Array, Array], tuple[Array, Array]]:
     return lambda node, first, second: (-first, second) if which == 0 else (first, -second)
 
 
+def in_32_bits(change: Callable[[Array], Array]) -> Change:
+    """An input of 48 bits as one of 32."""
+
+    def read(node: Node, x: Array) -> Array:
+        if node.input_type != "int48":
+            raise NotImplementedError
+        return change(x)
+
+    return read
+
+
+def saturated_to_32(x: Array) -> Array:
+    own = INTEGER_TYPES["int32"]
+    return np.clip(x, own.lowest, own.highest)
+
+
 def difference_wraps(node: Node, x: Array, point: Array) -> Array:
     return wrapped(x - point, node.input_type)
 
@@ -193,6 +209,8 @@ INPUTS = (
     step("input-zero-point-as:unsigned", "difference", points=point_read_otherwise(0, unsigned=False)),
     step("output-zero-point-as:signed", "zero-point", points=point_read_otherwise(1, unsigned=True)),
     step("output-zero-point-as:unsigned", "zero-point", points=point_read_otherwise(1, unsigned=False)),
+    frequent("input-in-32-bits:wrapped around", "difference", read=in_32_bits(partial(wrapped, kind="int32"))),
+    frequent("input-in-32-bits:saturated", "difference", read=in_32_bits(saturated_to_32)),
     frequent("difference-wraps", "difference", difference=difference_wraps),
     frequent("difference-saturates", "difference", difference=difference_saturates),
 )
@@ -268,6 +286,12 @@ def product_wraps(node: Node, value: Array, multiplier: Array, shift: Array) -> 
     return np.asarray((wrapped(value * multiplier, "int32") + rounding) >> shift)
 
 
+def product_of_48_bits(node: Node, value: Array, multiplier: Array, shift: Array) -> Array:
+    if node.input_type != "int48":
+        raise NotImplementedError
+    return (wrapped(value * multiplier, "int48") + half(shift)) >> shift
+
+
 def shifted_twice(node: Node, value: Array, multiplier: Array, shift: Array) -> Array:
     """To a shift of 31, with ties upward, then by the rest, again upward."""
     rest = np.maximum(shift - 31, 0)
@@ -301,6 +325,7 @@ QUOTIENTS = (
     frequent("nudge-from-shift:2", "double", scale=of_double(partial(twice, above=1))),
     frequent("shifts-twice", "double", scale=shifted_twice),
     frequent("product-wraps", "scale32", scale=product_wraps),
+    frequent("product-of-48-bits", "scale16", scale=product_of_48_bits),
     frequent("rounding-constant-in-32-bits", "single", scale=rounding_constant_lost),
     frequent("scales-in:float32", "single", scale=in_float(np.float32)),
     frequent("scales-in:float64", "single", scale=in_float(np.float64)),

@@ -84,7 +84,7 @@ def node_key(node: Node, output: str) -> str:
         for name, value in node.attributes.items()
         if name not in LAYOUT_ATTRIBUTES and value != spec.attribute(name).default
     }
-    types = [tensor.dtype.name for tensor in (*node.inputs, *node.outputs)]
+    types = [tensor.element for tensor in (*node.inputs, *node.outputs)]
     return json.dumps([node.operator, node.opset, attributes, types, output], sort_keys=True)
 
 

@@ -40,7 +40,7 @@ def one_case_for_each_type(records: BackendRecords) -> list[Case]:
     found: dict[tuple[str, ...], Case] = {}
     for case, verdict in zip(records.cases, records.verdicts, strict=True):
         if verdict not in FAILED:
-            types = (tensor.dtype.name for tensor in (*case.node.inputs, *case.node.outputs))
+            types = (tensor.element for tensor in (*case.node.inputs, *case.node.outputs))
             found.setdefault((case.node.operator, *types), case)
     return list(found.values())
 

@@ -15,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from tiebreak.conformance.semantics import _steps
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.problem import Array, bits_of, codes_of
+from tiebreak.golden.problem import Array, bits_of, codes_of, kind_of
 
 ANYTHING = np.iinfo(np.int64).min  # predicted where a semantics makes no prediction: nothing is compared there
 
@@ -221,7 +221,7 @@ def codes(output: Array) -> Array:
     """
     if output.dtype == np.float32:
         return _steps.codes_of_singles(bits_of(output).reshape(-1), NAN_BITS)
-    element, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
+    element, found = kind_of(output), codes_of(output).reshape(-1)
     if not isinstance(element, FloatType):
         return np.asarray(found, np.int64)
     found = found.astype(np.uint64)

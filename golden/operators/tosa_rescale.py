@@ -1,7 +1,7 @@
 """`tosa.RESCALE`: integers times a whole number, shifted right: from one integer type to another.
 
-The document's tensors have no sign: input_unsigned and output_unsigned give them one. Here the element types do. A
-48-bit input is left out: no array has that type.
+The document's tensors have no sign: input_unsigned and output_unsigned give them one. Here the element types do. An
+input may have 48 bits, as sums of products of 16 bits have them; arrays hold it in int64.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from tiebreak.golden.operators.model import (
     parse_choice,
 )
 from tiebreak.golden.operators.tosa_rescale_contested import CONTESTED, HELPERS, PAGE, PSEUDOCODE, REQUIRED
-from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
+from tiebreak.golden.problem import Array, Elementwise, codes_of
 from tiebreak.golden.samples import tosa_rescale as samples
 
 ID = "tosa.RESCALE"
 TYPES = ("int8", "uint8", "int16", "uint16", "int32")
+WIDE = ("int32", "int48")  # which have no unsigned kin
 SINGLE, DOUBLE, INEXACT = "SINGLE_ROUND", "DOUBLE_ROUND", "INEXACT_ROUND"
 UPWARD = "ROUND_NEAREST_UPWARD"
 INPUTS = ("input", "multiplier", "shift", "input_zp", "output_zp")
@@ -74,11 +75,12 @@ CLAUSES = (
            situation="a result out of range"),
     Clause(
         "TRS-T1",
-        "Input and output have 8, 16 or 32 bits. Unsigned are those of 8 and 16 bits, one of the two at most, and "
-        "neither beside one of 32 bits.",
+        "Input and output have 8, 16 or 32 bits, the input also 48. Unsigned are those of 8 and 16 bits, one of the "
+        "two at most, and neither beside one of 32 or 48 bits.",
         f"{PSEUDOCODE}, ERROR_IF",
     ),
     Clause("TRS-T2", "DOUBLE_ROUND is for scale32 alone.", f"{PSEUDOCODE}, ERROR_IF"),
+    Clause("TRS-T4", "An input of 48 bits is for multipliers of 16 bits alone.", f"{PSEUDOCODE}, ERROR_IF"),
     Clause(
         "TRS-T3",
         "A zero point is 0, except for int8 and uint8, which have any, and for uint16, which has 32768, too.",
@@ -143,9 +145,13 @@ CLAUSES = (
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     source, target = types.real, types.quantized
     unsigned = [name for name in (source, target) if name.startswith("u")]
-    if len(unsigned) == 2 or (unsigned and "int32" in (source, target)):
-        raise InvalidInput(f"{ID}: {source} to {target}: unsigned is one of both at most, and not beside int32")
+    if len(unsigned) == 2 or (unsigned and {*WIDE} & {source, target}):
+        raise InvalidInput(
+            f"{ID}: {source} to {target}: unsigned is one of both at most, not beside {' or '.join(WIDE)}"
+        )
     scale32 = attributes.get("scale32", True)
+    if scale32 and source == "int48":
+        raise InvalidInput(f"{ID}: int48 is for multipliers of 16 bits alone, without scale32")
     if not scale32 and attributes.get("rounding_mode") == DOUBLE:
         raise InvalidInput(f"{ID}: rounding_mode {DOUBLE} is for scale32 alone")
     return (source, "int32" if scale32 else "int16", "int8", source, target), (target,)
@@ -159,7 +165,7 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     points = (spread(point, x.shape) for point in (input_zp, output_zp))
     operands = codes_of(x).reshape(-1), *factors, *points
     unmet = np.full(x.size, int(unmet_requirements(node, *operands).sum()), np.int64)
-    kinds = (*(kind_of(array) for array in inputs), INTEGER_TYPES["int32"])
+    kinds = (*(ELEMENT_TYPES[tensor.element] for tensor in node.inputs), INTEGER_TYPES["int32"])
     constants = {"scale32": node.value("scale32"), "rounding_mode": node.value("rounding_mode")}
     result, single = ELEMENT_TYPES[node.output_type], FLOAT_TYPES["float32"]
     named = (*INPUTS, REQUIREMENTS)
@@ -180,7 +186,7 @@ def check_parameters(node: Node, x: Array, multiplier: Array, shift: Array) -> N
 def check_zero_points(node: Node, *points: Array) -> None:
     """InvalidInput for a zero point that its type can't have, or for more than one."""
     for tensor, point in zip(node.inputs[3:], points, strict=True):
-        kind = tensor.dtype.name
+        kind = tensor.element
         if point.shape != (1,):
             raise InvalidInput(f"{ID}: {tensor.name} has shape {list(point.shape)}, [1] is wanted")
         value = int(point[0])
@@ -233,7 +239,7 @@ OPERATOR = Operator(
     forms=(INPUTS,),
     outputs=("output",),
     family="cast",
-    real_types=TYPES,
+    real_types=(*TYPES, "int48"),
     quantized_types=TYPES,
     signature=signature,
     problems=problems,
@@ -254,6 +260,7 @@ OPERATOR = Operator(
         "types": "TRS-T1",
         "double-of-32": "TRS-T2",
         "zero-point-values": "TRS-T3",
+        "48-of-16": "TRS-T4",
         "one": "TRS-S1",
         "channels": "TRS-S2",
         "shape": "TRS-S3",

@@ -17,6 +17,7 @@ FILES = (
     *((source, target) for source in SIGNED for target in SIGNED),
     *((source, target) for source in UNSIGNED for target in NARROW),
     *((source, target) for source in NARROW for target in UNSIGNED),
+    *(("int48", target) for target in SIGNED),
 )
 ID = "tosa.RESCALE"
 SEPARATED = (("int8", "int8"), ("int32", "int8"), ("uint8", "int8"), ("int8", "uint8"))  # that have witnesses
@@ -52,10 +53,17 @@ SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (2, 3), (1, 4, 1), (2, 2, 3, 2)
 LANES = (8, 15, 33, 67)
 
 
+def ways_of(source: str) -> tuple[Way, ...]:
+    """The ways of an input type: 48 bits are for multipliers of 16 alone."""
+    return tuple(way for way in WAYS if source != "int48" or not way.scale32)
+
+
 def samples(source: str, target: str) -> Iterator[Sample]:
-    for way in WAYS:
+    for way in ways_of(source):
         for theme in (ties, beside_ties, usual, edges, zero_points, saturating, carries, channels, unpredictable):
             yield from theme(source, target, way)
+        if source == "int48":
+            yield from wide_sums(target, way)
     yield from shapes(source, target)
     yield from separating(source, target)
 
@@ -83,6 +91,7 @@ def sample(
         integers(target, points[1:]),
     )
     always = ("difference", "scale32" if way.scale32 else "scale16", *ROLES[way.mode], "zero-point", "types", "shape")
+    always = (*always, "48-of-16") if source == "int48" else always
     about = (*always, "channels" if channels else "one", *roles)
     if way.scale32 and way.mode == "DOUBLE_ROUND":
         about = (*about, "double-of-32")
@@ -160,6 +169,25 @@ def edges(source: str, target: str, way: Way) -> Iterator[Sample]:
     pairs += [(1 << way.one, 31), (1 << way.one, 32), (0, 2), (0, 62), (1, 62), (most - 1, 31)]
     values = [*around_zero(source, 2), *spread_out(source, 12), *ends_of(source)]
     yield from each("edges", (source, target), way, values, pairs, ("MultiplierEdge",), ("saturate",))
+
+
+def wide_sums(target: str, way: Way) -> Iterator[Sample]:
+    """Sums of 48 bits at both ends of their type, ties that a float64 has no bits for, and what 32 bits would wrap.
+
+    A product of 47 bits and 15 may have 62; so may a half of 2^61, which is added.
+    """
+    types, end = ("int48", target), 1 << 47
+    values = sorted(sign * (end - step) - (sign > 0) for sign in (1, -1) for step in range(4))
+    pairs = [((1 << 15) - 1, 62), (1 << 14, 62), (21845, 48), ((1 << 15) - 1, 40), (1, 47), (1 << 14, 31 + 14)]
+    yield from each("ends", types, way, values, pairs, ("WideInput",), ("saturate",))
+    for multiplier in (129, 179, 213, 255, 30001, 32767):
+        inverse = pow(multiplier, -1, end)  # which finds the inputs whose product lies 1 or 3 beside a tie
+        near = [((end >> 1) + step) * inverse % end for step in (-3, -1, 1, 3)]
+        values = [value - moved for value in near for moved in (0, end)]
+        yield from each("long-ties", types, way, values, [(multiplier, 47)], ("WideInput", "NearTie"))
+    values = [sign * (1 << bits) + step for bits in (31, 32, 33, 40, 46) for sign in (1, -1) for step in (-1, 0, 1)]
+    pairs = [(1 << 14, 14 + more) for more in (2, 10, 17, 25, 39)]
+    yield from each("beyond-32", types, way, values, pairs, ("WideInput", "Saturates"), ("saturate",))
 
 
 def zero_points(source: str, target: str, way: Way) -> Iterator[Sample]:
@@ -264,7 +292,7 @@ def unpredictable(source: str, target: str, way: Way) -> Iterator[Sample]:
         strange += [("beyond-shift", [*small, 16], (1 << 28, 5), "beyond-shift")]
     if way.scale32 and target == "int8" and source == "int32":
         strange += [("sum-beyond-32", [(1 << 30) - 1, 5], ((1 << 31) - 1, 31), "sum-beyond-32")]
-    if source == "int32" and not way.scale32:
+    if source in ("int32", "int48") and not way.scale32:
         strange += [("beyond-32", [1 << 30, 1, -1], (1 << 14, 10), "beyond-32")]
     for name, values, pair, role in strange:
         yield sample(f"open-{name}", (source, target), way, values, [pair], ("Unpredictable",), (role, "graph"))
@@ -288,11 +316,13 @@ def separated(source: str, target: str) -> Iterator[dict[str, Any]]:
 
 
 def shapes(source: str, target: str) -> Iterator[Sample]:
-    way = WAYS[0]
+    way = ways_of(source)[0]
     for shape in SHAPES:
         size = math.prod(shape)
         pool = [value for value in spread_out(source, 40) if abs(value) < 1 << 28]
         values = [pool[n * 3 % len(pool)] for n in range(size)]
         label = "x".join(map(str, shape)) or "scalar"
         flag = "Shape" if shape else "Scalar"
-        yield sample(f"shape-{label}", (source, target), way, values, [(3 << 28, 30)], (flag,), shape=shape)
+        yield sample(
+            f"shape-{label}", (source, target), way, values, [(3 << (way.one - 2), way.one)], (flag,), shape=shape
+        )
