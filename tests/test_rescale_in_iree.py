@@ -55,6 +55,15 @@ def test_what_it_refuses_is_said_in_its_own_words() -> None:
         loaded().compile(node)(*arrays(node, [1]))
 
 
+def test_48_bits_are_held_in_64() -> None:
+    attributes = {"scale32": False, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
+    node = make_node("tosa.RESCALE", real="int48", quantized="int32", attributes=attributes)
+    given = ([3 << 31, (1 << 47) - 1, -(1 << 47), -(3 << 31)], [1 << 14], [46], [0], [0])
+    inputs = tuple(np.array(one).astype(kind.dtype) for one, kind in zip(given, node.inputs, strict=True))
+    for compiled in (node, with_constants(node, {"input_zp": inputs[3]})):
+        assert loaded().compile(compiled)(*inputs)[0].tolist() == [2, 1 << 15, -(1 << 15), -1]
+
+
 def test_its_script_makes_the_same_call() -> None:
     node = node_of("uint8", "int8")
     inputs = arrays(node, [7, 200, 255], points=(3, -5))

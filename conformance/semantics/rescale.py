@@ -38,6 +38,7 @@ from tiebreak.golden.samples.tosa_rescale import points_of
 WHOLE_MULTIPLIER = 31  # bits
 GAINS = (-10, -4, -1, 0, 1, 2, 3, 4, 6)  # of shifts, over the one that makes 1 of the usual multiplier
 WIDER_GAINS = (9, 16, 23)  # of inputs of more than 8 bits
+OF_SUMS = ((129, 47), (213, 47), (255, 47), (30001, 47), (32767, 47))  # whose ties a float64 can't tell in 48 bits
 MULTIPLIERS = (1 << 30, 3 << 29, 0x5A827999, 0x7FFFFFFF, (1 << 30) + 1, 0x55555555)
 
 
@@ -84,7 +85,7 @@ FACTORS = (
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def rescale_facets(source: IntegerType, target: IntegerType, scale32: bool) -> tuple[Facet, ...]:
     wide = source.bits > 16
-    long = wide and target.bits > 16  # results that float64 does not hold with what decides a tie
+    long = (wide and target.bits > 16) or is_sum(source)  # of which float64 does not hold what decides a tie
     positions = (ONCE, *((AT_31,) if scale32 or wide else ()), IN_FLOAT32, *((IN_FLOAT64,) if long else ()))
     seconds = SECOND if AT_31 in positions else ()
     return (
@@ -96,6 +97,11 @@ def rescale_facets(source: IntegerType, target: IntegerType, scale32: bool) -> t
         Facet("zero_point", output_points_of(has_point=len(points_of(target.name)) > 1)),
         Facet("saturation", ends_of(target, has_point=len(points_of(target.name)) > 1)),
     )
+
+
+def is_sum(source: IntegerType) -> bool:
+    """Whether it has more bits than the other types: a sum of products of 16 bits."""
+    return source.bits > 32
 
 
 @lru_cache(maxsize=64)
@@ -159,6 +165,8 @@ def first_probes(node: Node) -> Iterator[Probe]:
     for multiplier in MULTIPLIERS:
         for gain in gains:
             yield from asked(node, multiplier >> (30 - one_of(node)), one_of(node) + gain, next(points), random)
+    for multiplier, shift in OF_SUMS if is_sum(INTEGER_TYPES[node.input_type]) else ():
+        yield from asked(node, multiplier, shift, next(points), random)
 
 
 def further_probe(node: Node, random: np.random.Generator) -> Probe:
