@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.golden.elements import (
+    CARRIERS,
     ELEMENT_TYPES,
     FLOAT_TYPES,
     INTEGER_TYPES,
@@ -81,6 +82,8 @@ def test_ulp_of_a_few_float32() -> None:
 
 def test_integer_ranges_are_ml_dtypes_and_numpys() -> None:
     for name, kind in INTEGER_TYPES.items():
+        if name in CARRIERS:
+            continue
         info = ml_dtypes.iinfo(numpy_dtype(name))
         assert (kind.lowest, kind.highest) == (int(info.min), int(info.max))
 
@@ -103,7 +106,11 @@ def test_typed_specials() -> None:
 def test_an_array_of_codes_has_these_codes_and_no_others_of_its_type(name: str) -> None:
     low, high = code_range(ELEMENT_TYPES[name])
     made = array_of(name, (2, 1), [low, high])
-    assert made.dtype.name == name and made.shape == (2, 1) and codes_of(made).reshape(-1).tolist() == [low, high]
+    assert (
+        made.dtype.name == CARRIERS.get(name, name)
+        and made.shape == (2, 1)
+        and codes_of(made).reshape(-1).tolist() == [low, high]
+    )
     for code in (low - 1, high + 1):
         with pytest.raises(ValueError, match=f"x has a value outside {name}"):
             array_of(name, (), [code], "x")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority, SpecialRule
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.elements import CARRIERS, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 
 FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT4, *E8M0)  # what the tables are about
+INTEGERS = tuple(name for name in INTEGER_TYPES if name not in CARRIERS)
 BEFORE_ENDS: Allowed = dict.fromkeys(("reading", "precision", "input_subnormals", "exponent", "round_mode"), (ASKED,))
 TABLED: Allowed = {**BEFORE_ENDS, **dict.fromkeys(("output_subnormals", "saturation", "zero"), (ASKED,))}
 
@@ -105,8 +106,8 @@ ONNX_INTEGERS = Authority(
     says="Of what is out of range the higher bits are discarded; what is left is read in two's complement.",
     open="Nothing.",
     allows=(dict.fromkeys(("reading", "precision", "saturation"), (ASKED,)),),
-    input_types=tuple(INTEGER_TYPES),
-    output_types=tuple(INTEGER_TYPES),
+    input_types=INTEGERS,
+    output_types=INTEGERS,
 )
 OPENVINO = Authority(
     id="openvino-convert",

@@ -16,8 +16,8 @@ from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Seman
 from tiebreak.conformance.semantics.small_block_scaling import (
     ENCODING_FIRST,
     NO_FACTORS,
+    BlockOperands,
     FactorOfTensor,
-    Operands,
     ScalingOfBlock,
     makes_sense,
 )
@@ -88,7 +88,7 @@ class ScaledCast(FiniteOnly):
         scale = others[0] if self.has_scale else np.ones(1, np.float32)
         with np.errstate(all="ignore"):
             factors = factor.of(others[-1]) if len(self.ways) > 1 else NO_FACTORS
-            return np.asarray(scaling.of(Operands(probe.x.astype(np.float32), scale, factors, probe.x.dtype)))
+            return np.asarray(scaling.of(BlockOperands(probe.x.astype(np.float32), scale, factors, probe.x.dtype)))
 
 
 def factor_and_scaling(way: Sequence[Value]) -> tuple[FactorOfTensor, ScalingOfBlock]:

@@ -31,7 +31,7 @@ class TensorFactors(NamedTuple):
 NO_FACTORS = TensorFactors(ONE, ONE, np.float64(1))
 
 
-class Operands(NamedTuple):
+class BlockOperands(NamedTuple):
     """A number (float32) that x's type holds, its block's scale (float32; 1 for a scale itself), and the factors."""
 
     x: Array
@@ -73,7 +73,7 @@ class ScalingOfBlock:
 
     id: str
     sentence: str
-    of: Callable[[Operands], Array]
+    of: Callable[[BlockOperands], Array]
     cause: str = ""
     distinct: bool = False
     rounds: bool = True

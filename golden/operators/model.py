@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
 from typing import Any, Literal
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.elements import CARRIERS, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Problem
@@ -296,4 +296,4 @@ def dequantize_signature(types: Types, attributes: Mapping[str, Any]) -> tuple[t
 
 
 ALL_REAL_TYPES = tuple(FLOAT_TYPES)
-ALL_QUANTIZED_TYPES = tuple(name for name in INTEGER_TYPES if name not in ("int2", "uint2"))
+ALL_QUANTIZED_TYPES = tuple(name for name in INTEGER_TYPES if name not in ("int2", "uint2", *CARRIERS))
