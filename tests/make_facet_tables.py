@@ -24,6 +24,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     "tosa.RESCALE": (("int32", "int8", {}),),
     "tflite.Requantize": (("int8", "int8", {"rounding": "double"}),),
     "onnx.QLinearMatMul": (("float32", "int8", {}),),
+    "com.microsoft.QLinearAdd": (("float32", "int8", {}),),
     "tensorflow.UniformRequantize": (("int8", "int8", {}),),
     "onnx.Cast": (
         ("float32", "float8_e4m3fn", {}),
