@@ -35,7 +35,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     ),
 }
 ALSO = {  # operators with the same tables
-    "onnx.QuantizeLinear": " and `ngraph.Quantize`",
+    "onnx.QuantizeLinear": ", `ngraph.Quantize`, `tensorflow.UniformQuantize` and `stablehlo.uniform_quantize`",
     "onnx.QLinearMatMul": ", `onnx.QLinearConv`, `com.microsoft.QGemm` and `com.microsoft.QLinearMul`",
 }
 # Casts whose tables of facets have together every value, by the sort of type that they lead to.

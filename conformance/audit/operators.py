@@ -56,7 +56,7 @@ def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, 
     """
     if operator not in AUDITED and operator not in STAGED:
         raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}")
-    given = {**(AUDITED[operator].defaults if operator in AUDITED else {}), **attributes}
+    given = {**usual_attributes(operator, output_type), **attributes}
     spec = get_operator(operator)
     if not spec.quantized_types:
         if input_type and output_type and input_type != output_type:
@@ -64,3 +64,9 @@ def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, 
         return make_node(operator, real=input_type or output_type, attributes=given, opset=opset)
     whole = operator in AUDITED or not spec.optional_inputs  # what a stage measures itself is left off
     return make_node(operator, real=input_type, quantized=output_type, attributes=given, opset=opset, zero_point=whole)
+
+
+def usual_attributes(operator: str, output_type: str) -> Mapping[str, Any]:
+    if operator not in AUDITED:
+        return {}
+    return {**AUDITED[operator].defaults, **AUDITED[operator].defaults_of(output_type)}
