@@ -25,6 +25,8 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     "tosa.RESCALE": (("int32", "int8", {}),),
     "tflite.Requantize": (("int8", "int8", {"rounding": "double"}),),
     "onnx.QLinearMatMul": (("float32", "int8", {}),),
+    "tensorflow.QuantizeAndDequantizeV4": (("float32", "", {}),),
+    "com.microsoft.QLinearAdd": (("float32", "int8", {}),),
     "tensorflow.UniformRequantize": (("int8", "int8", {}),),
     "onnx.Cast": (
         ("float32", "float8_e4m3fn", {}),
@@ -35,7 +37,8 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     ),
 }
 ALSO = {  # operators with the same tables
-    "onnx.QuantizeLinear": " and `ngraph.Quantize`",
+    "tensorflow.QuantizeAndDequantizeV4": ", V2 and V3",
+    "onnx.QuantizeLinear": ", `ngraph.Quantize`, `tensorflow.UniformQuantize` and `stablehlo.uniform_quantize`",
     "onnx.QLinearMatMul": ", `onnx.QLinearConv`, `com.microsoft.QGemm` and `com.microsoft.QLinearMul`",
 }
 # Casts whose tables of facets have together every value, by the sort of type that they lead to.

@@ -34,6 +34,7 @@ PRODUCTS = {
     "onnx.QLinearMatMul": tuple(("float32", kind) for kind in BYTES),
     "onnx.QLinearConv": tuple((first, last) for first in BYTES for last in BYTES),
     "com.microsoft.QLinearMul": tuple(("float32", kind) for kind in BYTES),
+    "com.microsoft.QLinearAdd": tuple(("float32", kind) for kind in BYTES),
     "com.microsoft.QGemm": tuple((kind, kind) for kind in BYTES),
     "tensorflow.UniformRequantize": (("int8", "int8"),),
 }

@@ -60,7 +60,7 @@ def audited_node(
     """
     if operator not in AUDITED and operator not in STAGED:
         raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}")
-    said = {**(AUDITED[operator].defaults if operator in AUDITED else {}), **attributes}
+    said = {**usual_attributes(operator, output_type), **attributes}
     spec = get_operator(operator)
     if given and not (spec.optional_inputs and given == spec.forms[0][-1]):
         raise InvalidInput(f"{operator}: it has no optional input {given!r}")
@@ -70,3 +70,9 @@ def audited_node(
         return make_node(operator, real=input_type or output_type, attributes=said, opset=opset)
     whole = operator in AUDITED or not spec.optional_inputs or bool(given)  # what a stage measures itself is left off
     return make_node(operator, real=input_type, quantized=output_type, attributes=said, opset=opset, zero_point=whole)
+
+
+def usual_attributes(operator: str, output_type: str) -> Mapping[str, Any]:
+    if operator not in AUDITED:
+        return {}
+    return {**AUDITED[operator].defaults, **AUDITED[operator].defaults_of(output_type)}

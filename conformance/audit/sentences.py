@@ -11,6 +11,7 @@ from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.facet_causes import ORDER, keys_of_values
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
+from tiebreak.conformance.semantics.quantize_scaling import DIVIDE
 from tiebreak.golden.operators import get_operator
 
 # The roles of an operator's clauses that a facet is about; the first that the operator has is taken, unless its record
@@ -50,7 +51,7 @@ def cause_of_facets(operator: str, names: tuple[str, ...], documented: Semantics
     three = zip(names, semantics, documented, strict=True)
     unlike = {name: value for name, value, plain in three if value is not plain}
     (wanted,) = (value.id for name, value in zip(names, documented, strict=True) if name == "round_mode")
-    keys = keys_of_values(unlike, of_quantizer="zero_point" in names, wanted=wanted)
+    keys = keys_of_values(unlike, of_quantizer=DIVIDE in documented, wanted=wanted)
     return Cause(JOINT.join(keys), role_of(operator, first_of(unlike)))
 
 

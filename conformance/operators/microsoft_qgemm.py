@@ -34,7 +34,8 @@ from tiebreak.conformance.operators.model import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.semantics.scaled_products import as_rows_and_bias, products_of_gemm, roles
+from tiebreak.conformance.semantics.scaled_operands import as_rows_and_bias
+from tiebreak.conformance.semantics.scaled_products import products_of_gemm, roles
 from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.onnx_types import BYTES
 from tiebreak.golden.operators.microsoft_qgemm import FORMS, ID, NUMBERS, given, matrices, with_bias

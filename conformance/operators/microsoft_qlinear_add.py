@@ -7,9 +7,13 @@ from tiebreak.conformance.operators.microsoft_qlinear import (
     drawing,
     forbidden_calls,
     probes,
+    silence_of_ties,
 )
 from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS
-from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, OperatorUnderTest, never_elementwise
+from tiebreak.conformance.semantics.scaled_operands import beside_a_tensor
+from tiebreak.conformance.semantics.scaled_products import roles
+from tiebreak.conformance.semantics.scaled_sums import scaled_sums
 from tiebreak.golden.operators.microsoft_qlinear_add import ID, PREFIX
 
 TESTED = OperatorUnderTest(
@@ -25,5 +29,12 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has one scale and one zero point for a whole tensor"),
     forbidden_calls=forbidden_calls(PREFIX),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("the tables of facets divide one real input; here two integers are scaled and added"),
+    semantics=AuditedSemantics(
+        scaled_sums,
+        never_elementwise,
+        role_of=roles(difference="numbers", scale="quotient", quotient="quotient", rounding="nearest"),
+        silence=silence_of_ties,
+        of_integers=True,
+        as_called=beside_a_tensor,
+    ),
 )

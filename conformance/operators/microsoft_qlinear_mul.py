@@ -7,6 +7,7 @@ from tiebreak.conformance.operators.microsoft_qlinear import (
     drawing,
     forbidden_calls,
     probes,
+    silence_of_ties,
 )
 from tiebreak.conformance.operators.microsoft_qlinear_mistakes import MUL_MISTAKES, MUL_PAIRS
 from tiebreak.conformance.operators.model import (
@@ -16,13 +17,7 @@ from tiebreak.conformance.operators.model import (
     never_elementwise,
 )
 from tiebreak.conformance.semantics.scaled_products import roles, zero_point_before
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear_mul import ID, PREFIX
-
-
-def silence_of_ties(node: Node) -> str:
-    return "onnxruntime's text says that the result is rounded, and not how a tie is"
-
 
 TESTED = OperatorUnderTest(
     id=ID,

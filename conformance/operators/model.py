@@ -103,6 +103,10 @@ def nothing_open(node: Node) -> str:
     return ""
 
 
+def nothing_given(output_type: str) -> Mapping[str, Any]:
+    return {}
+
+
 def as_it_is(node: Node, probe: Probe) -> Probe:
     return probe
 
@@ -113,17 +117,18 @@ class AuditedSemantics:
 
     `arithmetic` builds the table of facets for a node. `elementwise` spreads a recorded case's operands over its
     elements for that table, or returns None if the table does not describe the case. `defaults` are attributes of the
-    audited node unless given. `witnesses_of` is the operator whose stored witnesses separate the same semantics
-    (empty: its own). `authorities` are the documents about the same arithmetic, its own among them. `role_of` gives the
-    role of the clause that a facet (by name) of a node is about, if that depends on the node. `silence` is a sentence:
-    what the document leaves open of a node though the table names a value for it; empty for most. `of_integers`: the
-    table is about integers times a factor. `parameter_shape` is that of each input after the first. `as_called` gives
-    a probe as its node takes it.
+    audited node unless given, `defaults_of` those that depend on its output's type (empty: the usual one).
+    `witnesses_of` is the operator whose stored witnesses separate the same semantics (empty: its own). `authorities`
+    are the documents about the same arithmetic, its own among them. `role_of` gives the role of the clause that a facet
+    (by name) of a node is about, if that depends on the node. `silence` is a sentence: what the document leaves open of
+    a node though the table names a value for it; empty for most. `of_integers`: the table is about integers times a
+    factor. `parameter_shape` is that of each input after the first. `as_called` gives a probe as its node takes it.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
     elementwise: Callable[[Case], Probe | None]
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    defaults_of: Callable[[str], Mapping[str, Any]] = nothing_given
     witnesses_of: str = ""
     authorities: tuple[Authority, ...] = ()
     role_of: Callable[[Node, str], str] | None = None

@@ -27,7 +27,8 @@ from tiebreak.conformance.operators.onnx_convolution_drawn import (
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.semantics.scaled_products import as_pixels, roles, zero_point_after
+from tiebreak.conformance.semantics.scaled_operands import as_pixels
+from tiebreak.conformance.semantics.scaled_products import roles, zero_point_after
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.onnx_convolution import BYTES
 from tiebreak.golden.operators.onnx_qlinear_conv import ID, INPUTS

@@ -32,7 +32,8 @@ from tiebreak.conformance.operators.model import (
 from tiebreak.conformance.operators.onnx_qlinear_matmul_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.semantics.scaled_products import as_rows, roles, zero_point_after
+from tiebreak.conformance.semantics.scaled_operands import as_rows
+from tiebreak.conformance.semantics.scaled_products import roles, zero_point_after
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.onnx_types import REALS
 from tiebreak.golden.operators.onnx_qlinear_matmul import ID

@@ -11,7 +11,14 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.stablehlo import (
     drawn_parameters,
@@ -23,6 +30,7 @@ from tiebreak.conformance.operators.stablehlo import (
 from tiebreak.conformance.operators.stablehlo_uniform_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import axis_of
+from tiebreak.conformance.semantics.uniform_quantize import of_stablehlo
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.operators.stablehlo import EXPRESSED, STORAGE, ends_of
 from tiebreak.golden.operators.stablehlo_uniform_quantize import ID
@@ -118,5 +126,5 @@ TESTED = OperatorUnderTest(
         own_type("T2", "an operand's scale of 0", S, 0.0),
     ),
     situations=SITUATIONS,
-    semantics=Absent("a quantized operand has no place in the table of quotients, nor have ends within a type"),
+    semantics=AuditedSemantics(of_stablehlo, never_elementwise, witnesses_of="ngraph.Quantize"),
 )

@@ -6,7 +6,15 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    in_any_problem,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import (
     STEP,
     PathProbe,
@@ -18,6 +26,7 @@ from tiebreak.conformance.operators.path_probe import (
 )
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS, integers_of
+from tiebreak.conformance.semantics.round_trip import role_of_round_trip, round_trip
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
 from tiebreak.golden.samples.model import Tensor, bits
@@ -124,6 +133,8 @@ def tested(operator: str, prefix: str) -> OperatorUnderTest:
             f"({prefix}-U3) and the ranges' shapes ({prefix}-U7), and says of axis only what it is for ({prefix}-X1)"
         ),
         situations=Absent("its clauses name only situations that those of other operators name too"),
-        semantics=Absent("no table of facets describes a scale_factor that is computed from the range"),
+        semantics=AuditedSemantics(
+            round_trip, never_elementwise, defaults={"range_given": True}, role_of=role_of_round_trip
+        ),
         monotone=in_any_problem,
     )

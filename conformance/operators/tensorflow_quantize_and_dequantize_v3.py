@@ -9,15 +9,18 @@ from typing import Any
 from tiebreak.conformance.operators import tensorflow_quantize_and_dequantize_drawn as drawn
 from tiebreak.conformance.operators.model import (
     Absent,
+    AuditedSemantics,
     Axis,
     CaseConstraints,
     Cause,
     Mistake,
     OperatorUnderTest,
     in_any_problem,
+    never_elementwise,
 )
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.semantics.round_trip import role_of_round_trip, round_trip
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
@@ -61,6 +64,8 @@ TESTED = OperatorUnderTest(
         "and of ranges (TQC-U7), and reversed ranges (TQC-U3)"
     ),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("no table of facets describes a scale_factor that is computed from the range"),
+    semantics=AuditedSemantics(
+        round_trip, never_elementwise, defaults={"range_given": True}, role_of=role_of_round_trip
+    ),
     monotone=in_any_problem,
 )

@@ -10,7 +10,14 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import (
@@ -22,6 +29,7 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     scale_codes,
 )
 from tiebreak.conformance.operators.tensorflow_uniform_quantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.semantics.uniform_quantize import of_tensorflow, whole_range
 from tiebreak.golden.elements import decode, encode, neighbour
 from tiebreak.golden.operators.tensorflow_uniform_quantize import ID, TYPES
 from tiebreak.golden.problem import along
@@ -90,6 +98,7 @@ SITUATIONS: dict[str, Situation] = {
     ),
 }
 
+
 TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("its nodes have a reciprocal and a range of their own: none is round(x / scale) + zero_point"),
@@ -100,5 +109,7 @@ TESTED = OperatorUnderTest(
     axis=Axis("quantization_axis"),
     forbidden_calls=forbidden_calls("TUQ", INT8),
     situations=SITUATIONS,
-    semantics=Absent("the table of quotients has no reciprocal as the right one, and no range narrower than a type"),
+    semantics=AuditedSemantics(
+        of_tensorflow, never_elementwise, defaults_of=whole_range, witnesses_of="ngraph.Quantize"
+    ),
 )

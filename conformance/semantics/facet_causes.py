@@ -13,7 +13,21 @@ from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.rounding import is_nearest, short_mode
 
 ORDER = (  # of the keys; those on precision and rounding come last
-    *("scaling", "factor", "position", "formula", "offset", "zero_point", "reading", "exponent"),
+    *(
+        "scaling",
+        "factor",
+        "side",
+        "lowest",
+        "clamp",
+        "forth",
+        "back",
+        "position",
+        "formula",
+        "offset",
+        "zero_point",
+        "reading",
+        "exponent",
+    ),
     *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
     *("input_subnormals", "output_subnormals", "zero", "negative"),
     *("precision", "round_mode", "second_rounding"),

@@ -165,7 +165,7 @@ class Rounded:
         """Where what the first rounding gets lies."""
         key = one[:3]
         if key not in self.places:
-            numbers, under = product(values, factor.over), factor.under
+            numbers, under = product(values, factor), factor.under
             if one.position.high:
                 under = min(under, 1 << HIGH)
             self.places[key] = place_of(numbers, under)

@@ -26,10 +26,11 @@ UPWARD, AWAY = "ROUND_NEAREST_UPWARD", "ROUND_NEAREST_TOWARD_INFINITY"
 
 
 class Factor(NamedTuple):
-    """A factor as a whole number over another one."""
+    """A factor as a whole number over another one. `plus` is added to every product before it is divided."""
 
     over: int
     under: int
+    plus: int = 0
 
     @property
     def shift(self) -> int:
@@ -56,10 +57,12 @@ def multiplier_of_bits(bits: int, ratio: float) -> Factor:
     return Factor(whole << max(-places, 0), 1 << max(places, 0))
 
 
-def product(values: Array, over: int) -> Array:
-    """Whole numbers times one, exactly."""
-    most = max(int(np.abs(values).max(initial=0)), 1)
-    return values * np.int64(over) if most * over < ROOM else values.astype(object) * over
+def product(values: Array, factor: Factor) -> Array:
+    """Whole numbers times one, and one added, exactly."""
+    most, over, plus = max(int(np.abs(values).max(initial=0)), 1), factor.over, factor.plus
+    if most * over + abs(plus) < ROOM:
+        return values * np.int64(over) + np.int64(plus)
+    return values.astype(object) * over + plus
 
 
 # The sign of what is read

@@ -56,9 +56,12 @@ class QuantizeArithmetic:
     facets: tuple[Facet, ...] = FACETS
     seen: dict[str, list[SpecialEnd]] = field(default_factory=dict)  # the values that each special facet may have
     as_infinite: bool | None = None  # whether an infinite quotient of a finite input gives what an infinite input does
+    formula: Combination | None = None  # the document's, if it is not round(x / scale) + zero_point step by step
 
     @property
     def documented(self) -> Combination:
+        if self.formula is not None:
+            return self.formula
         precision, mode = OF_TYPE[self.node.input_type], MODES[self.node.round_mode or EVEN]
         return Combination(precision, DIVIDE, KEPT, AFTER, mode, SATURATE)
 

@@ -118,7 +118,7 @@ def range_fused(o: Unscaled, x: Array, low: Array, width: Array, steps: Array) -
     return fused_multiply_add(x, factor, o.step(-low * factor).astype(np.float64), o.precision.dtype)
 
 
-DIVIDE = Scaling("divide", "x / scale", divided)
+DIVIDE = Scaling("divide", "x / scale", divided, "divides-by-scale")
 RECIPROCAL = Scaling(
     "reciprocal",
     "x times 1 / scale, which is rounded to the working precision",

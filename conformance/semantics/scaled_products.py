@@ -3,16 +3,14 @@
     output = saturate(round((a - a_zero_point) * (b - b_zero_point) * a_scale * b_scale / y_scale) + y_zero_point)
 
 onnx.QLinearMatMul, onnx.QLinearConv and com.microsoft.QGemm do it with sums of one product, com.microsoft.QLinearMul
-with every element. The inputs after the first are a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale and
-y_zero_point; all are scalars. A bias of 0 stands last, or in QGemm before the output's two.
+with every element. Where the inputs stand, scaled_operands says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, lru_cache, partial
-from itertools import cycle
 
 import numpy as np
 
@@ -36,37 +34,28 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     output_points_of,
     readings_of,
 )
-from tiebreak.conformance.semantics.integer_scaling_probes import FEW, numbers_for
 from tiebreak.conformance.semantics.integer_scaling_rules import adds_soundly, rounds_soundly
-from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, valid_candidates
+from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
 from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.round_modes import MODES
+from tiebreak.conformance.semantics.scaled_operands import (
+    A_POINT,
+    Others,
+    first_probes,
+    further_probe,
+    in_type,
+    of_output,
+    scales_of,
+    second_difference,
+)
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
-Others = tuple[Array, ...]
-A_SCALE, A_POINT, B, B_SCALE, B_POINT = range(5)  # places of the inputs after the first
-
-
 # What the first difference is multiplied by
-
-
-def of_output(others: Others) -> tuple[Array, Array]:
-    """The scale and the zero point of the output."""
-    at = B_POINT + (1 if others[B_POINT + 1].dtype.kind == "f" else 2)
-    return others[at], others[at + 1]
-
-
-def scales_of(others: Others) -> tuple[Array, Array, Array]:
-    return others[A_SCALE], others[B_SCALE], of_output(others)[0]
-
-
-def second_difference(others: Others) -> int:
-    return int(others[B]) - int(others[B_POINT])
 
 
 def ratio_of(others: Others) -> Fraction:
@@ -97,12 +86,6 @@ OF_31_BITS = FactorOf(
 
 
 # What floating-point numbers are made; `values` are the first differences
-
-
-def in_type(others: Others, precision: Precision) -> tuple[Array, Array, Array]:
-    """The three scales in the type of the steps."""
-    a, b, y = (scale.astype(precision.dtype) for scale in scales_of(others))
-    return a, b, y
 
 
 def products(values: Array, others: Others, precision: Precision) -> Array:
@@ -286,13 +269,26 @@ def adds(target: IntegerType, one: ScalingCombination) -> bool:
     """A sum that wraps around may be cut off after the zero point, also where it is unsigned."""
     if one.position is FUSED and one.zero_point is not BEFORE:
         return False
-    cut = one.round_mode.id == "ROUND_TOWARD_ZERO" and one.saturation.keeps_low_bits and not one.position.high
+    wraps = one.saturation.keeps_low_bits and not one.saturation.of_point
+    cut = one.round_mode.id == "ROUND_TOWARD_ZERO" and wraps and not one.position.high
     return adds_soundly(target, one) or (one.zero_point is BEFORE and cut)
 
 
 @lru_cache(maxsize=64)
 def product_candidates(source: IntegerType, target: IntegerType) -> Candidates:
     return valid_candidates(product_facets(source, target), partial(is_valid, target))
+
+
+SCALES = (  # of a, b and the output
+    *((1.0, 1.0, 2.0), (1.0, 1.0, 4.0), (1.0, 3.0, 4.0), (0.5, 0.5, 0.75), (1.0, 1.0, 1.0), (1.0, 1.0, 6.0)),
+    *((0.02, 0.03, 0.04), (0.02, 0.05, 0.02), (0.1, 0.1, 0.04), (0.1, 0.07, 0.02), (0.01, 0.03, 0.025)),
+    *((0.1, 0.3, 0.02), (0.05, 0.01, 0.1), (0.7, 0.11, 0.02), (0.003, 0.5, 0.01), (0.9, 0.7, 0.3), (0.3, 0.3, 0.9)),
+    *((0.0038, 0.0021, 0.013), (12.3, 0.457, 21.0), (3.0, 5.0, 7.0), (1e-3, 7.0, 0.2), (5.0, 1.0, 16.0)),
+)
+TIES = (  # and the second difference: quotients are ties, which a float64 multiplier misses
+    *(((1.0, 7.0, 50.0), 5), ((1.0, 7.0, 50.0), 25), ((1.0, 9.0, 70.0), 5), ((1.0, 11.0, 10.0), 1)),
+    *(((1.0, 11.0, 10.0), 5), ((1.0, 13.0, 90.0), 5), ((1.0, 7.0, 110.0), 5), ((1.0, 1.0, 198.0), 99)),
+)
 
 
 def zero_point_after(node: Node) -> IntegerScaling:
@@ -323,8 +319,8 @@ def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
         partial(product_candidates, source, target),
         lambda others: (others[A_POINT].astype(np.int64), of_output(others)[1].astype(np.int64)),
         lambda probe: np.zeros(probe.x.shape, bool),
-        partial(first_probes, node),
-        partial(further_probe, node),
+        partial(first_probes, node, real_ratio, SCALES, TIES),
+        partial(further_probe, node, real_ratio),
     )
     return IntegerScaling(node, table)
 
@@ -334,85 +330,3 @@ def roles(*, difference: str, scale: str, quotient: str, rounding: str) -> Calla
     named = {"reading": difference, "factor": scale, "position": scale, "second_rounding": quotient}
     named |= {"round_mode": rounding, "zero_point": "zero-point", "saturation": "saturate"}
     return lambda node, facet: named[facet]
-
-
-# Inputs
-
-SCALES = (  # of a, b and the output
-    *((1.0, 1.0, 2.0), (1.0, 1.0, 4.0), (1.0, 3.0, 4.0), (0.5, 0.5, 0.75), (1.0, 1.0, 1.0), (1.0, 1.0, 6.0)),
-    *((0.02, 0.03, 0.04), (0.02, 0.05, 0.02), (0.1, 0.1, 0.04), (0.1, 0.07, 0.02), (0.01, 0.03, 0.025)),
-    *((0.1, 0.3, 0.02), (0.05, 0.01, 0.1), (0.7, 0.11, 0.02), (0.003, 0.5, 0.01), (0.9, 0.7, 0.3), (0.3, 0.3, 0.9)),
-    *((0.0038, 0.0021, 0.013), (12.3, 0.457, 21.0), (3.0, 5.0, 7.0), (1e-3, 7.0, 0.2), (5.0, 1.0, 16.0)),
-)
-TIES = (  # and the second difference: quotients are ties, which a float64 multiplier misses
-    *(((1.0, 7.0, 50.0), 5), ((1.0, 7.0, 50.0), 25), ((1.0, 9.0, 70.0), 5), ((1.0, 11.0, 10.0), 1)),
-    *(((1.0, 11.0, 10.0), 5), ((1.0, 13.0, 90.0), 5), ((1.0, 7.0, 110.0), 5), ((1.0, 1.0, 198.0), 99)),
-)
-DIFFERENCES = (1, 2, 3, 5, 10, 25, 50, 99)  # of b and its zero point
-
-
-def first_probes(node: Node) -> Iterator[Probe]:
-    random = np.random.default_rng(7)
-    points, steps = cycle(points_of(node)), cycle(DIFFERENCES)
-    for scales in SCALES:
-        for _ in range(4):
-            yield asked(node, scales, next(steps), next(points), random)
-    for scales, step in TIES:
-        yield asked(node, scales, step, (0, 0), random)
-
-
-def points_of(node: Node) -> list[tuple[int, int]]:
-    """Zero points of a and the output: 0, the ends, and a number near the middle."""
-    first, last = (INTEGER_TYPES[name] for name in (node.input_type, node.output_type))
-    return [
-        (one, other)
-        for other in (0, last.lowest, last.highest, last.lowest + 77)
-        for one in (0, first.lowest, first.highest, first.lowest + 77)
-    ]
-
-
-def further_probe(node: Node, random: np.random.Generator) -> Probe:
-    """Scales of a like size, or decimals of few digits."""
-    scales = np.exp(random.normal(size=3))
-    if random.random() < 0.5:
-        scales = random.integers(1, 100, 3) / 100
-    points = points_of(node)
-    own = points[int(random.integers(len(points)))]
-    return asked(node, (*map(float, scales),), int(random.integers(1, 100)), own, random)  # type: ignore[arg-type]
-
-
-def asked(
-    node: Node, scales: tuple[float, float, float], step: int, points: tuple[int, int], random: np.random.Generator
-) -> Probe:
-    """Every a, or many; b lies `step` above its zero point."""
-    b_point = INTEGER_TYPES[node.inputs[3].dtype.name].lowest + 27
-    values = [scales[0], points[0], b_point + step, scales[1], b_point, scales[2], points[1]]
-    kinds = [tensor.dtype for tensor in node.inputs[1:]]
-    if len(kinds) > len(values):
-        values.insert(kinds.index(np.dtype(np.int32)), 0)  # a bias
-    others = tuple(np.array(value).astype(kind) for value, kind in zip(values, kinds, strict=True))
-    return Probe(numbers_for(node, real_ratio(others), points[0], random)[:FEW], others)
-
-
-# The call of a probe
-
-
-def as_rows(node: Node, probe: Probe) -> Probe:
-    """A matrix of one column times one of one element."""
-    return Probe(probe.x.reshape(-1, 1), with_second(probe, (1, 1)))
-
-
-def as_rows_and_bias(node: Node, probe: Probe) -> Probe:
-    """The same with a bias of one element for every row."""
-    *first, bias, scale, point = with_second(probe, (1, 1))
-    return Probe(probe.x.reshape(-1, 1), (*first, bias.reshape(1), scale, point))
-
-
-def as_pixels(node: Node, probe: Probe) -> Probe:
-    """An image of one channel under one weight; the last input is the bias."""
-    *others, bias = with_second(probe, (1, 1, 1, 1))
-    return Probe(probe.x.reshape(1, 1, -1, 1), (*others, bias.reshape(1)))
-
-
-def with_second(probe: Probe, shape: tuple[int, ...]) -> Others:
-    return tuple(other.reshape(shape) if place == B else other for place, other in enumerate(probe.others))

@@ -13,6 +13,7 @@ from typing import Any
 
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.samples.model import Sample, Tensor, bits, scalar
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 Scales = tuple[float, float, float]  # of A, B and C
 Points = tuple[int, int, int]
@@ -190,3 +191,13 @@ def negative_scales(design: Design, own: IntegerType) -> Iterator[Sample]:
     for name, signs in (("a", (-1, 1, 1)), ("b", (1, -1, 1)), ("c", (1, 1, -1))):
         scales = (signs[0] * one[0], signs[1] * one[1], signs[2] * one[2])
         yield pairs(design, own, f"negative-{name}", scales, moved(own), ("NegativeScale",))
+
+
+def separating(operator: str, design: Design, kind: str) -> Iterator[Sample]:
+    """Integers beside one number, on which two of the plainest arithmetics differ."""
+    for number, codes, a in witnesses_of(operator, f"{kind}-{kind}"):
+        kinds = ("float32", kind, kind, "float32", kind, "float32", kind)
+        others = (Tensor(one, (), [code]) for one, code in zip(kinds, codes, strict=True))
+        given = (Tensor(kind, (len(a),), a), *others)
+        roles = (design.first, *ALWAYS, "saturate")
+        yield Sample(f"separating-{number}", {"quantized": kind}, given, ("Separating",), roles)

@@ -8,6 +8,7 @@ from tiebreak.golden.samples import microsoft_qlinear
 from tiebreak.golden.samples.microsoft_qlinear import Design
 from tiebreak.golden.samples.model import Sample
 
+ID = "com.microsoft.QLinearAdd"
 DESIGN = Design(
     first="numbers",
     halves=(0.5, 1.0, 1.0),
@@ -28,4 +29,5 @@ DESIGN = Design(
 
 
 def samples(real: str, kind: str) -> Iterator[Sample]:
-    return microsoft_qlinear.samples(DESIGN, kind)
+    yield from microsoft_qlinear.samples(DESIGN, kind)
+    yield from microsoft_qlinear.separating(ID, DESIGN, kind)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tiebreak.golden.samples import microsoft_qlinear
-from tiebreak.golden.samples.microsoft_qlinear import ALWAYS, Design
-from tiebreak.golden.samples.model import Sample, Tensor
-from tiebreak.golden.vector_inputs.by_witness import witnesses_of
+from tiebreak.golden.samples.microsoft_qlinear import Design
+from tiebreak.golden.samples.model import Sample
 
 ID = "com.microsoft.QLinearMul"
 DESIGN = Design(
@@ -31,14 +30,4 @@ DESIGN = Design(
 
 def samples(real: str, kind: str) -> Iterator[Sample]:
     yield from microsoft_qlinear.samples(DESIGN, kind)
-    yield from separating(kind)
-
-
-def separating(kind: str) -> Iterator[Sample]:
-    """Integers times one number, on which two of the plainest arithmetics differ."""
-    for number, codes, a in witnesses_of(ID, f"{kind}-{kind}"):
-        kinds = ("float32", kind, kind, "float32", kind, "float32", kind)
-        others = (Tensor(one, (), [code]) for one, code in zip(kinds, codes, strict=True))
-        given = (Tensor(kind, (len(a),), a), *others)
-        roles = (DESIGN.first, *ALWAYS, "saturate")
-        yield Sample(f"separating-{number}", {"quantized": kind}, given, ("Separating",), roles)
+    yield from microsoft_qlinear.separating(ID, DESIGN, kind)
