@@ -36,7 +36,7 @@ class Order:
         return (zero_point, NOTHING) if self.first else (NOTHING, zero_point)
 
 
-AFTER = Order("after-rounding", "added to the rounded quotient, as an integer")
+AFTER = Order("after-rounding", "added to the rounded quotient, as an integer", "zero-point-last")
 BEFORE = Order(
     "before-rounding",
     "added to the quotient in the working precision, then rounded",
