@@ -90,7 +90,7 @@ WAYS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Ends:
+class PaddleEnds:
     """`of` gives the result from a rounded quotient and range."""
 
     id: str
@@ -105,15 +105,15 @@ def low_bits(whole: Array, steps: int) -> Array:
 
 
 ENDS = (
-    CLIPPED := Ends("saturate", "clipped to qmin … qmax", lambda whole, steps: np.clip(whole, -steps - 1, steps)),
-    Ends(
+    CLIPPED := PaddleEnds("saturate", "clipped to qmin … qmax", lambda whole, steps: np.clip(whole, -steps - 1, steps)),
+    PaddleEnds(
         "narrow-range",
         "clipped to -range … range, or X to -Scale … Scale before",
         lambda whole, steps: np.clip(whole, -steps, steps),
         "narrow-range",
     ),
-    Ends("not-clipped", "results beyond qmin and qmax stay", lambda whole, steps: whole, "does-not-clamp"),
-    Ends("wrap", "the low bits", low_bits, "wraps"),
+    PaddleEnds("not-clipped", "results beyond qmin and qmax stay", lambda whole, steps: whole, "does-not-clamp"),
+    PaddleEnds("wrap", "the low bits", low_bits, "wraps"),
 )
 
 
@@ -122,7 +122,7 @@ class PaddleCombination(NamedTuple):
 
     position: WayToQuotient
     round_mode: RoundMode
-    saturation: Ends
+    saturation: PaddleEnds
 
 
 FACETS = (Facet("position", WAYS), Facet("round_mode", EVERY), Facet("saturation", ENDS))
