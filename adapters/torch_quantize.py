@@ -1,7 +1,7 @@
 """torch.quantize_per_tensor and torch.quantize_per_channel by their own document: the integers of int_repr.
 
 A scale and a zero point that are constants of the node go to the overload of numbers, others to that of tensors. Zero
-points are int64, as torch's own observers make them.
+points are int64, as torch's own observers make them, unless they are floats.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def per_tensor(library: Any, node: Node) -> Plan:
 
 
 def per_channel(library: Any, node: Node) -> Plan:
-    check(node, {"axis"})
+    check(node, {"axis", "zero_point_type"})
     axis = int(node.value("axis"))
 
     def call(x: Array, scales: Array, zero_points: Array) -> Call:
@@ -64,7 +64,8 @@ def arguments(library: Any, node: Node, inputs: tuple[Array, ...], *, numbers: b
             Argument(float(scale), f"float({names[1]}.item())"),
             Argument(int(zero_point), f"int({names[2]}.item())"),
         )
-    return x, tensor_argument(library, names[1], inputs[1]), tensor_argument(library, names[2], inputs[2], "int64")
+    kind = "" if inputs[2].dtype.kind == "f" else "int64"
+    return x, tensor_argument(library, names[1], inputs[1]), tensor_argument(library, names[2], inputs[2], kind)
 
 
 def check_single(names: list[str], arrays: tuple[Array, ...]) -> None:

@@ -67,6 +67,7 @@ FOUR_BITS = {"quantized": "", "attributes": {"K": 16, "N": 3, "block_size": 16}}
 REAL_POINTS = {**FOUR_BITS, "operands": ("float32",)}
 PADDLE_BITS = {"quant_axis": 1, "bit_length": 4, "qmin": -8, "qmax": 7}
 LEVELS = {"quant_min": -8, "quant_max": 7}
+FLOAT_POINT = {"axis": 0, "zero_point_type": "float32"}
 FLOAT_ZERO = {**LEVELS, "axis": 0, "zero_point_type": "float16"}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
 HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
@@ -262,6 +263,7 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "torch.quantize_per_channel": (
         allowed("the first axis", (M24, V2, V2), {1: 0.5, 2: 3.0}, attributes={"axis": 0}),
         allowed("the last axis", ((3, 2), V2, V2), quantized="uint8", attributes={"axis": 1}),
+        allowed("a float zero point", (M24, V2, V2), {1: 0.5, 2: 1.25}, attributes=FLOAT_POINT),
     ),
     "torch.fake_quantize_per_tensor_affine": (
         allowed("one scale", (M22, S, S), {1: 0.5, 2: 3.0}, quantized="", attributes=LEVELS),

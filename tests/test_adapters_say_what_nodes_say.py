@@ -303,7 +303,7 @@ def for_own_torch(case: Case) -> Facts:
         return NO_WORDS
     axis = {"axis": node.value("axis")} if "channel" in function else {}
     ends = {"quant_min", "quant_max"} if function.startswith("fake") else set()
-    if set(node.attributes) - ends - set(axis) - ({"zero_point_type"} if ends and axis else set()):
+    if set(node.attributes) - ends - set(axis) - ({"zero_point_type"} if axis else set()):
         return NO_WORDS
     if ends:
         if node.output_type != "float32":
@@ -313,7 +313,8 @@ def for_own_torch(case: Case) -> Facts:
         return {"function": function, "x": tensor(x), **axis, **given}
     if node.output_type not in ("int8", "uint8", "int32"):
         return NO_WORDS
-    given = {"scale": tensor(scale), "zero_point": tensor(zero_point.astype(np.int64))}
+    zeros = zero_point if zero_point.dtype.kind == "f" else zero_point.astype(np.int64)
+    given = {"scale": tensor(scale), "zero_point": tensor(zeros)}
     given = {"scale": scale.item(), "zero_point": int(zero_point)} if numbers else given
     return {"function": function, "x": tensor(x), **axis, **given, "dtype": f"q{node.output_type}"}
 

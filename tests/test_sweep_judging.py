@@ -257,3 +257,11 @@ def test_a_node_whose_forms_leave_the_range_far_apart() -> None:
     SolvingJudge(space).look(0, output, looks[1])
     assert looks[0].counts.tolist() == looks[1].counts.tolist()
     assert looks[0].counts[0] > looks[0].counts[1] and looks[0].counts[3] == 0
+
+
+def test_numbers_are_vectors_of_one_where_an_operator_takes_no_scalars() -> None:
+    asked = Selection(("paddle.QuantizeLinear",), {"quant_axis": -1}, inputs={"Scale": "3", "ZeroPoint": "0"})
+    space = space_of(asked)
+    assert [array.tolist() for array in space.others] == [[3.0], [0.0]]
+    with pytest.raises(InvalidInput, match="Scale has shape"):
+        space_of(Selection(("paddle.QuantizeLinear",), {"quant_axis": 0}, inputs={"Scale": "3", "ZeroPoint": "0"}))

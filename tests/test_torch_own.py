@@ -54,3 +54,32 @@ def test_torch_multiplies_by_the_reciprocal() -> None:
     fake = make_node("torch.fake_quantize_per_tensor_affine", attributes={"quant_min": 0, "quant_max": 255})
     assert result(fake, [4.8046875], 0.640625, 0) == [5.125]
     assert torch.fake_quantize_per_tensor_affine(torch.tensor([4.8046875]), 0.640625, 0, 0, 255).tolist() == [4.484375]
+
+
+FLOAT_POINT = {"axis": 0, "zero_point_type": "float32"}
+
+
+def test_a_float_zero_point_of_quantize_is_a_number_of_steps() -> None:
+    """3 / 0.5 + 1.25 is 7.25; nothing rounds the 1.25, so that 5.75 / 0.5 + 1.25 is 12.75."""
+    node = make_node("torch.quantize_per_channel", quantized="uint8", attributes=FLOAT_POINT)
+    assert result(node, [[3.0, 5.75, -1.0, 200.0]], [0.5], [1.25]) == [7, 13, 0, 255]
+
+
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor:UserWarning")  # deprecated since 2.13
+@pytest.mark.parametrize("kind", ["quint8", "qint8"])
+def test_torch_adds_a_float_zero_point_to_the_product_with_the_inverse(kind: str) -> None:
+    """As its observers say; the comment on its own quantizer would give 4 and 9."""
+    torch = pytest.importorskip("torch")
+    x, scales, points = torch.tensor([[3.0, 5.75]]), torch.tensor([0.5]), torch.tensor([1.25])
+    found = torch.quantize_per_channel(x, scales, points, 0, getattr(torch, kind))
+    assert found.int_repr().tolist() == [[7, 13]]
+
+
+def test_the_inverse_of_a_scale_is_a_step_of_its_own_where_zero_points_are_floats() -> None:
+    """7.5 * 0.640625 goes to 8 exactly; times the rounded inverse it is below 7.5, which working precision allows."""
+    node = make_node("torch.quantize_per_channel", quantized="int8", attributes=FLOAT_POINT)
+    arrays = (np.array([[4.8046875]], np.float32), np.array([0.640625], np.float32), np.zeros(1, np.float32))
+    (problem,) = problems_of(Case("by-hand", node, arrays))
+    for solve in (oracle.solve, kernel.solve):
+        found = [int(solve(problem, working=working, mode=EVEN)[0][0]) for working in (False, True)]
+        assert found == [8, 7]

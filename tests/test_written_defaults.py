@@ -40,6 +40,7 @@ REQUIRED: dict[str, dict[str, Any]] = {
         for side in ("input", "output")
         for end, value in (("min", -100), ("max", 100))
     },
+    "torch.quantize_per_channel": {"axis": 1},
     "torch.fake_quantize_per_channel_affine": {"quant_min": -8, "quant_max": 7, "axis": 1},
 }
 SPELLINGS: dict[str, tuple[Any, ...]] = {

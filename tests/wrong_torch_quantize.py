@@ -59,7 +59,9 @@ class Quantizer:
     """A quantizer by its parts, number by number; each default is right."""
 
     quotient: Callable[[np.float32, np.float32], Fraction] = exact
-    add: Callable[[Fraction, int, Ends], Fraction] = lambda quotient, point, ends: quotient + point
+    zero: Callable[[Fraction], Fraction] = lambda point: point  # of one that is a float
+    in_input: bool = False  # a float zero point is subtracted from the input
+    add: Callable[[Fraction, Fraction, Ends], Fraction] = lambda quotient, point, ends: quotient + point
     round: Callable[[Fraction], int] = round
     clamp: Callable[[int, Ends], int] = clamped
     place: Callable[[int, int], int] = lambda channel, channels: channel
@@ -77,9 +79,14 @@ class Quantizer:
         return (np.array(found, np.int64).astype(node.outputs[0].dtype).reshape(x.shape),)
 
     def one(self, x: np.float32, scale: np.float32, point: Any, ends: Ends) -> int:
-        if not (np.isfinite(x) and np.isfinite(scale) and scale):
+        if not (np.isfinite(x) and np.isfinite(scale) and scale and np.isfinite(point)):
             return 0
-        return self.clamp(self.round(self.add(self.quotient(x, scale), int(point), ends)), ends)
+        value = Fraction(float(point))
+        if isinstance(point, np.floating):
+            value = self.zero(value)
+            if self.in_input:
+                return self.clamp(self.round(self.quotient(np.float32(x - point), scale)), ends)
+        return self.clamp(self.round(self.add(self.quotient(x, scale), value, ends)), ends)
 
     def spread(self, node: Any, x: Array, parameter: Array) -> Array:
         axis = node.attributes.get("axis")
@@ -93,12 +100,13 @@ class Quantizer:
         return parameter[np.array(index, int)].reshape(x.shape)
 
 
-def added_after(quotient: Fraction, point: int, ends: Ends) -> Fraction:
-    return Fraction(round(quotient) + point)
+def added_after(quotient: Fraction, point: Fraction, ends: Ends) -> Fraction:
+    """Of a zero point that is no integer the same before rounding."""
+    return round(quotient) + point if point.denominator == 1 else quotient + point
 
 
-def clamped_first(quotient: Fraction, point: int, ends: Ends) -> Fraction:
-    return clamped(round(quotient), ends) + Fraction(point)
+def clamped_first(quotient: Fraction, point: Fraction, ends: Ends) -> Fraction:
+    return clamped(round(quotient), ends) + point
 
 
 def stepwise(x: np.float32, scale: np.float32) -> Fraction:
@@ -126,6 +134,11 @@ CHANNELS: tuple[tuple[str, str, tuple[tuple[str, str], ...], dict[str, Any]], ..
     ("the last axis", "PerAxis", EVERY, {"axis": lambda axis, rank: rank - 1}),
     ("the first axis", "PerAxis", EVERY, {"axis": lambda axis, rank: 0}),
 )
+FLOATS: tuple[tuple[str, str, tuple[tuple[str, str], ...], dict[str, Any]], ...] = (
+    ("rounds a float zero point", "FloatZeroPoint", EVERY, {"zero": lambda point: Fraction(round(point))}),
+    ("truncates a float zero point", "FloatZeroPoint", EVERY, {"zero": lambda point: Fraction(math.trunc(point))}),
+    ("subtracts a float zero point from the input", "FloatZeroPoint", EVERY, {"in_input": True}),
+)
 RIGHT_PARTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("in fractions, ties to even", {}),
     ("in fractions, ties up", {"round": up}),
@@ -140,7 +153,7 @@ def named(operator: str, name: str, flag: str, types: tuple[tuple[str, str], ...
 
 WRONG = [
     *(named(operator, *each) for operator in (TENSOR, CHANNEL) for each in SHARED),
-    *(named(CHANNEL, *each) for each in CHANNELS),
+    *(named(CHANNEL, *each) for each in (*CHANNELS, *FLOATS)),
 ]
 
 
@@ -150,7 +163,8 @@ def in_float32(node: Any, x: Array, scale: Array, point: Array) -> tuple[Array, 
     if axis is not None:
         scale, point = (a.reshape([-1 if n == axis else 1 for n in range(x.ndim)]) for a in (scale, point))
     with np.errstate(all="ignore"):
-        whole = np.rint(x / scale + point.astype(np.float32)).astype(np.float64)
+        quotient = x * (np.float32(1) / scale) if point.dtype.kind == "f" else x / scale
+        whole = np.rint(quotient + point.astype(np.float32)).astype(np.float64)
     kind = np.iinfo(node.outputs[0].dtype)
     return (np.clip(np.nan_to_num(whole), kind.min, kind.max).astype(np.int64).astype(kind.dtype),)
 

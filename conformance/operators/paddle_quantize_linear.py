@@ -10,11 +10,25 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    in_any_problem,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.paddle_quantize_linear_mistakes import CHANNEL_MISTAKES, MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, Value, fake_quantize_values, multiples
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_quantize_drawn import REAL, SPECIALS, finite_codes, scales
+from tiebreak.conformance.semantics.paddle_quantize import (
+    as_vectors,
+    paddle_quantize,
+    role_of_paddle,
+    silence_of_ends,
+)
 from tiebreak.golden.elements import decode, encode, neighbour
 from tiebreak.golden.operators.paddle_quantize_linear import ID, MODES
 from tiebreak.golden.samples.model import Tensor, bits, reals
@@ -146,6 +160,13 @@ TESTED = OperatorUnderTest(
     axis=Axis("quant_axis", ones=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets have no scale that stands for a whole range"),
+    semantics=AuditedSemantics(
+        paddle_quantize,
+        never_elementwise,
+        defaults={"quant_axis": TENSOR},
+        role_of=role_of_paddle,
+        silence=silence_of_ends,
+        as_called=as_vectors,
+    ),
     monotone=in_any_problem,
 )

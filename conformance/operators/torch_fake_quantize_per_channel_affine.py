@@ -9,10 +9,20 @@ from typing import Any
 from tiebreak.conformance.operators import torch_fake_quantize_drawn as drawn
 from tiebreak.conformance.operators import torch_fake_quantize_mistakes as mistakes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    in_any_problem,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_quantize_drawn import scales
+from tiebreak.conformance.semantics.torch_fake_quantize import role_of_fake_quantize, torch_fake_quantize
+from tiebreak.conformance.semantics.torch_quantize import as_one_channel
 from tiebreak.golden.operators.torch_fake_quantize_per_channel_affine import ID, ZERO_POINTS
 from tiebreak.golden.samples.model import Tensor, bits, integers, reals
 
@@ -83,6 +93,12 @@ TESTED = OperatorUnderTest(
     axis=Axis("axis", always=True),
     forbidden_calls=FORBIDDEN,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("the tables of facets have no fake quantization by a scale and a zero point"),
+    semantics=AuditedSemantics(
+        torch_fake_quantize,
+        never_elementwise,
+        defaults={"axis": 0, "quant_min": 0, "quant_max": 255},
+        role_of=role_of_fake_quantize,
+        as_called=as_one_channel,
+    ),
     monotone=in_any_problem,
 )  # fmt: skip

@@ -6,12 +6,20 @@ import math
 from typing import Any
 
 from tiebreak.conformance.operators.forbidden_call import M22, V2, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest, in_any_problem
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    CaseConstraints,
+    OperatorUnderTest,
+    in_any_problem,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_fake_quantize_drawn import domains, inputs, node
 from tiebreak.conformance.operators.torch_fake_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.torch_quantize_drawn import scales
+from tiebreak.conformance.semantics.torch_fake_quantize import role_of_fake_quantize, torch_fake_quantize
 from tiebreak.golden.operators.torch_fake_quantize_per_tensor_affine import ID
 from tiebreak.golden.samples.model import Tensor, bits, integers
 
@@ -56,6 +64,11 @@ TESTED = OperatorUnderTest(
     axis=Absent("scale and zero point are scalars"),
     forbidden_calls=FORBIDDEN,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("the tables of facets have no fake quantization by a scale and a zero point"),
+    semantics=AuditedSemantics(
+        torch_fake_quantize,
+        never_elementwise,
+        defaults={"quant_min": 0, "quant_max": 255},
+        role_of=role_of_fake_quantize,
+    ),
     monotone=in_any_problem,
 )  # fmt: skip

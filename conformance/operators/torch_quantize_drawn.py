@@ -29,7 +29,14 @@ def zero_points(kind: IntegerType) -> st.SearchStrategy[int]:
     return st.one_of(near, st.sampled_from((kind.lowest, kind.highest)), st.integers(kind.lowest, kind.highest))
 
 
-def inputs(kind: IntegerType, scale: int, zero_point: int, specials: bool) -> st.SearchStrategy[int]:
+def float_points(kind: IntegerType) -> st.SearchStrategy[Fraction]:
+    """Whole and not, in and around the type's range; sums with them are often ties."""
+    quarters = st.integers(4 * kind.lowest - 9, 4 * kind.highest + 9).map(lambda n: Fraction(n, 4))
+    units = st.integers(-(1 << 23), 1 << 23)
+    return st.one_of(quarters, units.map(lambda n: Fraction(n, 1 << 15)), units.map(lambda n: Fraction(n, 1 << 23)))
+
+
+def inputs(kind: IntegerType, scale: int, zero_point: Fraction | int, specials: bool) -> st.SearchStrategy[int]:
     """Bits of inputs whose sums are on or beside multiples of a half, near the type's ends or anywhere."""
     step = decode(scale, REAL)
     anything = st.one_of(finite_codes(), *([st.sampled_from(SPECIALS)] if specials else []))

@@ -34,6 +34,11 @@ def divided(x: Array, scale: Array) -> Array:
     return np.asarray(x / scale)
 
 
+def right_quotient(x: Array, scale: Array, zero_point: Array) -> Array:
+    """Divided; with a zero point that is a float the product with the rounded inverse."""
+    return by_reciprocal(x, scale) if zero_point.dtype.kind == "f" else divided(x, scale)
+
+
 def added(quotient: Array, zero_point: Array) -> Array:
     return np.asarray(quotient + zero_point.astype(FLOAT))
 
@@ -53,7 +58,8 @@ class TorchQuantizer:
 
     x: Callable[[Array], Array] = ws.as_is
     places: tuple[ws.Place | None, ws.Place | None] = (None, None)
-    quotient: Quotient = divided
+    zero: Callable[[Array], Array] = ws.as_is
+    quotient: Quotient | None = None
     total: Sum = added
     round: Callable[[Array], Array] = to_even
     whole: Callable[[Array, Array, Array], Array] | None = None
@@ -64,14 +70,17 @@ class TorchQuantizer:
         axis = node.attributes.get("axis")
         axes = () if axis is None else (int(axis),)
         with np.errstate(all="ignore"):
-            scale, zero_point = self.spread(x, axes, scale, zero_point)
+            scale, zero_point = self.spread(x, axes, scale, self.zero(zero_point))
             if self.whole is not None:
                 whole = self.whole(self.x(x), scale, zero_point)
             else:
-                whole = self.round(self.total(self.quotient(self.x(x), scale), zero_point))
+                whole = self.round(self.total(self.quotient_of(self.x(x), scale, zero_point), zero_point))
             whole = np.clip(np.nan_to_num(whole.astype(np.float64), nan=self.nan(node.output_type)), -FAR, FAR)
             found = self.out(node.output_type, whole)
             return (np.asarray(found).astype(np.int64).astype(node.outputs[0].dtype),)
+
+    def quotient_of(self, x: Array, scale: Array, zero_point: Array) -> Array:
+        return self.quotient(x, scale) if self.quotient else right_quotient(x, scale, zero_point)
 
     def spread(self, x: Array, axes: tuple[int, ...], scale: Array, zero_point: Array) -> tuple[Array, Array]:
         """Scale and zero point of each element, each from its own place or a wrong one."""
@@ -142,15 +151,15 @@ def fused(x: Array, scale: Array, zero_point: Array) -> Array:
 
 def reciprocal_first(x: Array, scale: Array, zero_point: Array) -> Array:
     """The product with the reciprocal is rounded to an integer before the zero point is added."""
-    return np.asarray(np.rint(by_reciprocal(x, scale)).astype(np.float64) + zero_point)
+    return np.asarray(np.rint(np.rint(by_reciprocal(x, scale)).astype(np.float64) + zero_point))
 
 
 def reciprocal_first_in_float32(x: Array, scale: Array, zero_point: Array) -> Array:
-    return np.asarray(np.rint(by_reciprocal(x, scale)) + zero_point.astype(FLOAT))
+    return np.asarray(np.rint(np.rint(by_reciprocal(x, scale)) + zero_point.astype(FLOAT)))
 
 
 def rounded_first(x: Array, scale: Array, zero_point: Array) -> Array:
-    return np.asarray(np.rint(divided(x, scale)).astype(np.float64) + zero_point)
+    return np.asarray(np.rint(np.rint(divided(x, scale)).astype(np.float64) + zero_point))
 
 
 def in_int32(x: Array, scale: Array, zero_point: Array) -> Array:
@@ -159,6 +168,46 @@ def in_int32(x: Array, scale: Array, zero_point: Array) -> Array:
     return np.where(np.abs(whole) < 2.0**31, whole, -(2.0**31))
 
 
+# Zero points that are floats
+
+
+def of_floats(run: Callable[..., Array]) -> Callable[..., Array]:
+    """A mistake that only nodes with such zero points have; the others' cases have it not."""
+
+    def of_node(*operands: Array) -> Array:
+        if operands[-1].dtype.kind != "f":
+            raise ValueError("an integer is right")
+        return run(*operands)
+
+    return of_node
+
+
+def subtracted_from_input(x: Array, scale: Array, zero_point: Array) -> Array:
+    """The zero point as a real number: (x - zero_point) * fl(1 / scale)."""
+    return to_even(by_reciprocal(np.asarray(x - zero_point.astype(FLOAT)), scale))
+
+
+def divided_first(x: Array, scale: Array, zero_point: Array) -> Array:
+    return to_even(added(divided(x, scale), zero_point))
+
+
+def low_word(whole: Array) -> Array:
+    """Through int64, whose lowest value stands for all that it can't hold, and from that the low 32 bits."""
+    held = np.where(np.abs(whole) < 2.0**63, whole, -(2.0**63)).astype(np.int64)
+    return np.asarray(held.astype(np.int32).astype(np.float64))
+
+
+def low_word_of_sum(x: Array, scale: Array, zero_point: Array) -> Array:
+    return low_word(to_even(added(by_reciprocal(x, scale), zero_point)))
+
+
+FLOAT_POINTS = (
+    frequent("zero-point-in-input-units", "float-zero-point", whole=of_floats(subtracted_from_input)),
+    frequent("divides-in-own-type", "inverse", whole=of_floats(divided_first)),
+    step("low-word-of-int64", "clamp", whole=of_floats(low_word_of_sum)),
+    frequent("rounds-zero-point", "float-zero-point", zero=of_floats(np.rint)),
+    frequent("zero-point-rounds:toward zero", "float-zero-point", zero=of_floats(np.trunc)),
+)
 WHOLE = (
     step("reciprocal-plus-zero-point-fused + nan-as-processor", "quotient", whole=fused, nan=lowest_word),
     frequent("reciprocal-plus-zero-point-fused", "quotient", whole=fused),
@@ -206,6 +255,7 @@ ROUNDS = (
 )
 STEPS: tuple[WrongStep, ...] = (*WHOLE, *QUOTIENTS, *SUMS, *CLAMPS, *ROUNDS, *ws.of_input("quotient"))
 MISTAKES = single_steps(pipeline, STEPS)
+FLOAT_POINT_MISTAKES = single_steps(pipeline, FLOAT_POINTS)
 PAIRS = pairs_of_steps(pipeline, STEPS)
 
 # The places of scales and zero points

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 from tiebreak.conformance.operators import torch_quantize_drawn as drawn
 from tiebreak.conformance.operators import torch_quantize_mistakes as mistakes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    in_any_problem,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.torch_quantize import (
+    as_one_channel,
+    role_of_quantize,
+    silence_of_ties,
+    torch_quantize,
+)
 from tiebreak.golden.elements import INTEGER_TYPES
-from tiebreak.golden.operators.torch_quantize_per_channel import ID
+from tiebreak.golden.operators.torch_quantize_per_channel import FLOAT, ID, INTEGER
 from tiebreak.golden.operators.torch_quantize_per_tensor import TYPES
-from tiebreak.golden.samples.model import Tensor, bits, integers
+from tiebreak.golden.samples.model import Tensor, bits, integers, reals
 
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
@@ -24,7 +39,10 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     axis = draw(st.integers(0, rank - 1))
     depth, inner = shape[axis], math.prod(shape[axis + 1 :])
     scales = [draw(drawn.scales(wanted.specials)) for _ in range(depth)]
-    points = [draw(drawn.zero_points(kind)) for _ in range(depth)]
+    floats = kind.bits == 8 and draw(st.booleans())  # golden vectors have those of int32
+    points = [
+        draw(drawn.float_points(kind)) if floats else Fraction(draw(drawn.zero_points(kind))) for _ in range(depth)
+    ]
     columns = [
         draw(st.lists(drawn.inputs(kind, scale, point, wanted.specials), min_size=1, max_size=6))
         for scale, point in zip(scales, points, strict=True)
@@ -33,12 +51,14 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     for n in range(math.prod(shape)):
         column = columns[n // inner % depth]
         values.append(column[n % len(column)])
-    tensors = (bits("float32", values, shape), bits("float32", scales), integers(kind.name, points))
-    return {"real": "float32", "quantized": kind.name, "attributes": {"axis": axis}}, tensors
+    zeros = reals(FLOAT, points) if floats else integers(kind.name, [int(point) for point in points])
+    attributes = {"axis": axis, "zero_point_type": FLOAT if floats else INTEGER}
+    tensors = (bits("float32", values, shape), bits("float32", scales), zeros)
+    return {"real": "float32", "quantized": kind.name, "attributes": attributes}, tensors
 
 
-def node(quantized: str) -> dict[str, Any]:
-    return {"quantized": quantized, "attributes": {"axis": 0}}
+def node(quantized: str, **more: Any) -> dict[str, Any]:
+    return {"quantized": quantized, "attributes": {"axis": 0, **more}}
 
 
 def forbidden(clause: str, what: str, *shapes: tuple[int, ...], **changes: Any) -> ForbiddenCall:
@@ -57,11 +77,14 @@ TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("it adds the zero point before it rounds, and leaves the tie rule open"),
     draw=draw,
-    mistakes=(*mistakes.MISTAKES, *mistakes.CHANNEL_MISTAKES),
+    mistakes=(*mistakes.FLOAT_POINT_MISTAKES, *mistakes.MISTAKES, *mistakes.CHANNEL_MISTAKES),
     pairs=mistakes.PAIRS,
     path_probes=(
         PathProbe("uint8", node("uint8"), (STEP, 101), probe_values(), 2),
         PathProbe("int8", node("int8"), (STEP, -3), probe_values()),
+        PathProbe(
+            "float-zero-point", node("uint8", zero_point_type=FLOAT), (STEP, Fraction(405, 4)), probe_values(), 2
+        ),
         *(
             PathProbe(f"{found.name}-int8", node("int8"), (found.scale, 3), multiples(found.scale), constants_only=True)
             for found in scale_classes()
@@ -70,6 +93,13 @@ TESTED = OperatorUnderTest(
     axis=Axis("axis", always=True),
     forbidden_calls=FORBIDDEN,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("an audit of onnx.QuantizeLinear infers the same function's arithmetic, with its tie rule"),
+    semantics=AuditedSemantics(
+        torch_quantize,
+        never_elementwise,
+        defaults={"axis": 0},
+        role_of=role_of_quantize,
+        silence=silence_of_ties,
+        as_called=as_one_channel,
+    ),
     monotone=in_any_problem,
 )

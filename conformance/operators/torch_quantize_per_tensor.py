@@ -6,11 +6,19 @@ import math
 from typing import Any
 
 from tiebreak.conformance.operators.forbidden_call import M22, V2, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest, in_any_problem
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    CaseConstraints,
+    OperatorUnderTest,
+    in_any_problem,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_quantize_drawn import inputs, scales, zero_points
 from tiebreak.conformance.operators.torch_quantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.semantics.torch_quantize import role_of_quantize, silence_of_ties, torch_quantize
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators.torch_quantize_per_tensor import ID, TYPES
 from tiebreak.golden.samples.model import Tensor, bits, integers
@@ -61,6 +69,6 @@ TESTED = OperatorUnderTest(
     axis=Absent("scale and zero point are scalars"),
     forbidden_calls=FORBIDDEN,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("an audit of onnx.QuantizeLinear infers the same function's arithmetic, with its tie rule"),
+    semantics=AuditedSemantics(torch_quantize, never_elementwise, role_of=role_of_quantize, silence=silence_of_ties),
     monotone=in_any_problem,
 )

@@ -33,6 +33,7 @@ SENTENCES = {
     "divides-in-x-type": "divides in x's type",
     "reciprocal-of-scale": "multiplies by the reciprocal of the scale",
     "divides-in": "divides in {}",
+    "divides-in-own-type": "divides in the input's type, without the rounded reciprocal",
     "divides-exactly": "divides with an exact quotient",
     "divides-in-float64": "divides in float64, not enough for this output type",
     "ignores-precision": "ignores precision: divides in y_scale's type",
@@ -106,6 +107,7 @@ SENTENCES = {
     "zero-point-twice": "uses the zero point twice",
     "zero-point-as-signed": "reads the unsigned zero point as signed",
     "zero-point-as-unsigned": "reads the signed zero point as unsigned",
+    "zero-point-in-input-units": "subtracts the zero point from the input before the scale",
     "rounds-zero-point": "rounds the zero point to an integer",
     "zero-point-moved": "{} added to the zero point",
     "zero-point-less-half-range": "half the type's range subtracted from the zero point",
@@ -161,6 +163,7 @@ SENTENCES = {
         "casts elements that share no byte with another of their scale to int32 before clamping, which overflows"
     ),
     "casts-to-int64": "casts to int64 before clamping, which overflows",
+    "low-word-of-int64": "casts to int64, which overflows, and clamps the low 32 bits",
     "casts-to-int64-then-wider-sum": "casts to int64, which overflows, before a wider sum is clamped",
     "saturates-to-int32": "saturates to int32, and the sum with the zero point overflows",
     "saturates-to-int16": "saturates to int16 before the zero point is added",

@@ -90,13 +90,15 @@ def space_with(selection: Selection, form: Sequence[str], given: Mapping[str, st
 
 
 def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:
-    """The typed case with a first input of the lowest rank that the operator takes."""
-    for first_value in ("0", "[0]"):
+    """The typed case with a first input of the lowest rank that the operator takes, and numbers or vectors of one."""
+    vectors = {name: text if is_list(name, text) else f"[{text}]" for name, text in given.items()}
+    problems: list[InvalidInput] = []
+    for first_value, others in (("0", given), ("[0]", given), ("[0]", vectors)):
         try:
-            return typed_case(replace(selection, inputs={first: first_value, **given}), selection.operators)
+            return typed_case(replace(selection, inputs={first: first_value, **others}), selection.operators)
         except InvalidInput as error:
-            problem = error
-    raise problem
+            problems.append(error)
+    raise problems[1]  # about numbers as they were typed
 
 
 def with_fitting_shape(space: Space) -> Space:
