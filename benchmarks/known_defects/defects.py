@@ -85,6 +85,7 @@ SENTENCES: dict[str, dict[str, str]] = {
     "sum": {
         "sum-wraps-in-16-bits": "The sum of products is held in 16 bits, and wraps around.",
         "last-product-lost": "The last product is not added.",
+        "pairs-saturate": "Two products of an unsigned and a signed byte are added in 16 bits, which saturate.",
     },
     "operands": {
         "input-zp-ignored": "The zero point of the input is not used.",
@@ -168,6 +169,7 @@ SENTENCES: dict[str, dict[str, str]] = {
     "product": {
         "distributes": "The input and the zero point are multiplied by the scale apart, then subtracted.",
         "distributes-fused": "zero_point * scale is rounded and subtracted from x * scale in one step.",
+        "half-for-odd": "Weights and results become bfloat16 by half a unit for odd numbers alone.",
         "product-in-float16": "The product is one of float16 numbers.",
         "product-in-bfloat16": "The product is one of bfloat16 numbers.",
         "product-in-float32": "The product is one of float32 numbers.",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from benchmarks.known_defects.defects import How
 from benchmarks.known_defects.dequantize import product
-from benchmarks.known_defects.numbers import Array, converted, flushed, in_type
+from benchmarks.known_defects.numbers import FLOAT32, NAMED, Array, converted, flushed, in_type
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_matmul_nbits import given
 
 Outputs = tuple[Array, ...]
 BYTE = np.dtype(np.uint8)
+SINGLE = in_type(FLOAT32)
 
 
 def multiply(node: Node, inputs: Outputs, how: How) -> Outputs:
@@ -25,11 +28,28 @@ def multiply(node: Node, inputs: Outputs, how: How) -> Outputs:
     zeros = zero_points(own.get("zero_points"), scales.shape, bits)
     zeros = 0 * zeros if how.get("zero") == "zp-ignored" else zeros
     factors = flushed(scales.astype(np.float64), scales.dtype) if how.get("flush") else scales.astype(np.float64)
+    if how.get("product") == "half-for-odd":
+        return (halves_for_odd(own, codes - zeros[:, block], factors[:, block]).reshape(*a.shape[:-1], len(b)),)
     weights = product(codes, zeros[:, block], factors[:, block], BYTE, a.dtype, how)
     found = in_type(a.dtype)(a.reshape(-1, inner).astype(np.float64) @ weights.T)
     if "bias" in own:
         found = in_type(a.dtype)(found + own["bias"].astype(np.float64))
     return (converted(found, a.dtype).reshape(*a.shape[:-1], len(b)),)
+
+
+def halves_for_odd(own: Mapping[str, Array], steps: Array, factors: Array) -> Array:
+    """In float32 but for conversions to bfloat16. With a bias and one block the factor of a column comes last."""
+    a, last = own["A"].reshape(-1, steps.shape[1]).astype(np.float64), "bias" in own and own["scales"].shape[1] == 1
+    weights = SINGLE(steps) if last else odd_to_bfloat16(SINGLE(SINGLE(steps) * factors)).astype(np.float64)
+    found = SINGLE(a @ weights.T)
+    found = SINGLE(found * factors[:, 0]) if last else found
+    return odd_to_bfloat16(SINGLE(found + own["bias"].astype(np.float64)) if "bias" in own else found)
+
+
+def odd_to_bfloat16(values: Array) -> Array:
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    high = (bits + (bits >> 16 & 1) * np.uint32(1 << 15)) >> 16
+    return np.where(np.isnan(values), np.uint32(0x7FC0), high).astype(np.uint16).view(NAMED["bfloat16"])
 
 
 def numbers(rows: Array, bits: int, count: int, swapped: bool = False) -> Array:

@@ -15,6 +15,8 @@ from tiebreak.golden.operators.onnx_convolution import geometry_of
 from tiebreak.golden.rounding import EVEN
 
 Outputs = tuple[Array, ...]
+PAIRS = "pairs-saturate"
+AS_THEY_ARE: How = {"operands": "input-zp-ignored"}
 
 
 def difference(values: Array, point: Array, how: How) -> Array:
@@ -44,18 +46,46 @@ def rows(parameter: Array, a: Array) -> Array:
     return parameter[:, np.newaxis] if parameter.ndim == 1 and a.ndim == 2 else parameter
 
 
+def matrices(a: Array, b: Array) -> tuple[Array, Array]:
+    """Vectors as a row or a column."""
+    return a if a.ndim > 1 else a[np.newaxis], b if b.ndim > 1 else b[:, np.newaxis]
+
+
+def each_product(left: Array, right: Array) -> Iterator[Array]:
+    return (left[..., k : k + 1] * right[..., k : k + 1, :] for k in range(left.shape[-1]))
+
+
+def lost_in_pairs(terms: list[Array]) -> Array:
+    """What is lost if two products of bytes at a time are added in 16 bits that saturate."""
+    pairs = [one + other for one, other in zip(terms[::2], terms[1::2], strict=False)]
+    return np.asarray(sum((pair - np.clip(pair, -(1 << 15), (1 << 15) - 1) for pair in pairs), np.zeros((), np.int64)))
+
+
 def matrix_sums(a: Array, a_point: Array, b: Array, b_point: Array, how: How) -> Array:
     """Of numpy.matmul's shape, but vectors are matrices of one row or column."""
     left, right = difference(a, rows(first_point(a_point, how), a), how), difference(b, b_point.astype(np.int64), how)
-    left, right = left if a.ndim > 1 else left[np.newaxis], right if b.ndim > 1 else right[:, np.newaxis]
-    terms = [left[..., k : k + 1] * right[..., k : k + 1, :] for k in range(left.shape[-1])]
-    return summed(terms, how) if terms else left @ right
+    left, right = matrices(left, right)
+    terms = list(each_product(left, right))
+    if not terms:
+        return left @ right
+    if how.get("sum") == PAIRS:
+        raw = matrices(
+            a.astype(np.int64) + 128 * (a.dtype == np.int8), b.astype(np.int64) - 128 * (b.dtype == np.uint8)
+        )
+        return summed(terms, how) - lost_in_pairs(list(each_product(*raw)))
+    return summed(terms, how)
 
 
 def image_sums(node: Node, x: Array, x_point: Array, w: Array, w_point: Array, how: How) -> Array:
     """The sums of a convolution, of y's shape. What pads add is x's zero point, so that its difference is 0."""
     of_channels = w_point.astype(np.int64).reshape(-1, *(1,) * (w.ndim - 1))
-    return summed([term for _, term in image_terms(node, x, x_point, w, of_channels, how)], how)
+    if how.get("place") == "axis-of-inputs" and w_point.size == w.shape[1] > 1:
+        of_channels = of_channels.reshape(-1, *(1,) * (w.ndim - 2))
+    total = summed([term for _, term in image_terms(node, x, x_point, w, of_channels, how)], how)
+    if how.get("sum") == PAIRS and (x.dtype, w.dtype) == (np.int8, np.uint8):
+        nothing = np.zeros_like(of_channels)
+        total = total - lost_in_pairs([term for _, term in image_terms(node, x, x_point, w, nothing, AS_THEY_ARE)])
+    return total
 
 
 def image_terms(

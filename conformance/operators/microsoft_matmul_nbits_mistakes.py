@@ -10,8 +10,10 @@ import numpy as np
 
 from tiebreak.conformance.operators import operand_mistakes as om
 from tiebreak.conformance.operators import wrong_steps as ws
-from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.microsoft_matmul_nbits_odd import HalfForOdd
+from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_matmul_nbits import bias_of, weights_of
@@ -228,5 +230,10 @@ STEPS = (
     *BIASES,
     *ws.of_result("product"),
 )
-MISTAKES = single_steps(pipeline, STEPS)
+HALF_FOR_ODD = "half-for-odd-bfloat16"
+OF_CONVERSIONS: tuple[tuple[Cause, Mistake], ...] = (
+    (Cause(HALF_FOR_ODD, "weight"), HalfForOdd()),
+    (Cause(f"{HALF_FOR_ODD}{JOINT}flushes-scales", "weight"), HalfForOdd(flushes=True)),
+)
+MISTAKES = (*OF_CONVERSIONS, *single_steps(pipeline, STEPS))
 PAIRS = pairs_of_steps(pipeline, STEPS)

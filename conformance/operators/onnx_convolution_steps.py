@@ -24,7 +24,8 @@ WORD = (-(1 << 15), (1 << 15) - 1)  # the ends of 16 bits
 class Convolved:
     """The types of x and w, and for each term of a sum (first axis) and each element the pixel, the weight, the points.
 
-    `padding` says where a pixel was added (bool). `channel` is each element's output channel.
+    `padding` says where a pixel was added (bool). `channel` is each element's output channel. `points` are w's zero
+    points as given.
     """
 
     kinds: tuple[str, str]
@@ -35,6 +36,7 @@ class Convolved:
     padding: Array
     channel: Array
     places: int  # in the kernel
+    points: Array
 
     @property
     def differences(self) -> tuple[Array, Array]:
@@ -73,7 +75,7 @@ class SumSteps:
         channel = windows.of_channels(np.arange(w.shape[0]))
         convolved = Convolved(
             (x.dtype.name, w.dtype.name), np.array(windows.x), np.array(windows.w), windows.of_channels(own[0]),
-            windows.of_channels(own[1]), np.array(inside.x) == 0, channel, int(np.prod(w.shape[2:])),
+            windows.of_channels(own[1]), np.array(inside.x) == 0, channel, int(np.prod(w.shape[2:])), own[1],
         )  # fmt: skip
         return self.meet(convolved), windows, channel
 
@@ -242,8 +244,18 @@ OTHER_CHANNELS: dict[str, Callable[[Array, int], Array]] = {
     "the previous channel": lambda at, count: at - 1,
     "the next channel": lambda at, count: at + 1,
 }
-CHANNEL_POINTS = tuple(
-    step(f"zero-point-of:{name}", "channels", points=of_channel(place)) for name, place in OTHER_CHANNELS.items()
+
+
+def points_of_inputs(own: Convolved) -> Convolved:
+    """Each term takes the zero point of its input channel, where w has as many of these as zero points."""
+    if own.points.size < 2 or len(own.w) != own.points.size * own.places:
+        raise nothing_to_mistake()
+    return replace(own, w_point=own.points[np.arange(len(own.w)) // own.places][:, np.newaxis])
+
+
+CHANNEL_POINTS = (
+    *(step(f"zero-point-of:{name}", "channels", points=of_channel(place)) for name, place in OTHER_CHANNELS.items()),
+    step("along-other-axis:w_zero_point", "channels", meet=points_of_inputs),
 )
 
 # Sums
@@ -255,8 +267,12 @@ def raw_products(found: Convolved) -> tuple[Array, Array]:
     point = found.x_point + (128 if found.kinds[0] == "int8" else 0)
     w = found.w - (128 if found.kinds[1] == "uint8" else 0)
     w_point = found.w_point - (128 if found.kinds[1] == "uint8" else 0)
-    rest = -w_point * x.sum(axis=0) - point * w.sum(axis=0) + len(x) * point * w_point
-    return x * w, rest
+    return x * w, rest_of_points(x, point, w, w_point)
+
+
+def rest_of_points(x: Array, x_point: Array, w: Array, w_point: Array) -> Array:
+    """What the zero points make of a sum of products of pixels and weights as they are."""
+    return np.asarray(-w_point * x.sum(axis=0) - x_point * w.sum(axis=0) + len(x) * x_point * w_point)
 
 
 def saturated_pairs(order: Callable[[Convolved, Array], Array]) -> Sum:
@@ -264,12 +280,22 @@ def saturated_pairs(order: Callable[[Convolved, Array], Array]) -> Sum:
 
     def found(own: Convolved) -> Array:
         products, rest = raw_products(own)
-        ordered = order(own, products)
-        even = np.vstack([ordered, np.zeros((len(ordered) % 2, *ordered.shape[1:]), np.int64)])
-        pairs = even[::2] + even[1::2]
-        return np.asarray(np.clip(pairs, *WORD).sum(axis=0) + rest)
+        return in_saturated_pairs(order(own, products)) + rest
 
     return found
+
+
+def in_saturated_pairs(products: Array) -> Array:
+    even = np.vstack([products, np.zeros((len(products) % 2, *products.shape[1:]), np.int64)])
+    return np.asarray(np.clip(even[::2] + even[1::2], *WORD).sum(axis=0))
+
+
+def weights_first(own: Convolved) -> Array:
+    """The same where the instruction takes the weights for its unsigned bytes, and pixels for the signed ones."""
+    if own.kinds != ("int8", "uint8"):
+        raise nothing_to_mistake()
+    rest = rest_of_points(own.x, own.x_point, own.w, own.w_point)
+    return np.asarray(in_saturated_pairs(own.x * own.w) + rest)
 
 
 def as_they_lie(found: Convolved, products: Array) -> Array:
@@ -333,6 +359,7 @@ def whole_vectors(width: int) -> Sum:
 SUMS: tuple[WrongStep, ...] = (
     frequent("pairs-saturate-in-16-bits", "sum", sum=saturated_pairs(as_they_lie)),
     frequent("pairs-saturate-in-16-bits:pairs of channels", "sum", sum=saturated_pairs(channels_first)),
+    frequent("pairs-saturate-in-16-bits:of unsigned weights and signed pixels", "sum", sum=weights_first),
     frequent("sum-of-products-wraps-in:int16", "sum", sum=wrapping("int16")),
     frequent("sum-of-products-saturates-in:int16", "sum", sum=saturating_in_16_bits),
     frequent("sum-of-products-in:float32", "sum", sum=in_float(np.float32)),

@@ -25,6 +25,8 @@ FAR = 2.0**62
 FLOAT = np.float32
 Quotient = Callable[[Array, Array], Array]
 Sum = Callable[[Array, Array], Array]
+# What a NaN becomes: of which elements numbers give one, the output's type, and whether all have one scale.
+OfNan = Callable[[Array, str, bool], int]
 
 
 # The right steps
@@ -63,7 +65,7 @@ class TorchQuantizer:
     total: Sum = added
     round: Callable[[Array], Array] = to_even
     whole: Callable[[Array, Array, Array], Array] | None = None
-    nan: Callable[[str], int] = lambda kind: 0
+    nan: OfNan = lambda numbers, kind, per_tensor: 0
     out: Callable[[str, Array], Array] = clamped
 
     def __call__(self, node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
@@ -75,7 +77,9 @@ class TorchQuantizer:
                 whole = self.whole(self.x(x), scale, zero_point)
             else:
                 whole = self.round(self.total(self.quotient_of(self.x(x), scale, zero_point), zero_point))
-            whole = np.clip(np.nan_to_num(whole.astype(np.float64), nan=self.nan(node.output_type)), -FAR, FAR)
+            of_numbers = np.isnan(whole) & np.isfinite(x) & np.isfinite(scale)
+            nan = self.nan(of_numbers, node.output_type, not axes)
+            whole = np.clip(np.nan_to_num(whole.astype(np.float64), nan=nan), -FAR, FAR)
             found = self.out(node.output_type, whole)
             return (np.asarray(found).astype(np.int64).astype(node.outputs[0].dtype),)
 
@@ -96,10 +100,24 @@ def pipeline(**steps: Any) -> Mistake:
     return TorchQuantizer(**steps)
 
 
-def lowest_word(kind: str) -> int:
-    """NaN as an x86 processor makes an int32 of it; per tensor 8 bits are clamped before, to the highest value."""
+def lowest_word(of_numbers: Array, kind: str, per_tensor: bool) -> int:
+    """NaN as an x86 processor makes an int32 of it, whose low byte is 0; per tensor 8 bits are clamped, to the highest.
+
+    Only where numbers give NaN, as 0 times an infinite reciprocal does: what else gives it is open.
+    """
+    if not of_numbers.any():
+        raise ValueError("there is nothing to mistake")
     own = INTEGER_TYPES[kind]
-    return own.lowest if own.bits == 32 else own.highest
+    if own.bits == 32:
+        return own.lowest
+    return own.highest if per_tensor else 0
+
+
+def left_open(of_numbers: Array, kind: str, per_tensor: bool) -> int:
+    """Nothing is predicted where numbers give NaN: see lowest_word."""
+    if of_numbers.any():
+        raise ValueError("another mistake says what NaN becomes")
+    return 0
 
 
 # The quotient
@@ -119,7 +137,7 @@ def divided_in(kind: Any, x: Array, scale: Array) -> Array:
 
 QUOTIENTS = (
     step("own-reciprocal + nan-as-processor", "quotient", quotient=by_reciprocal, nan=lowest_word),
-    frequent("own-reciprocal", "quotient", quotient=by_reciprocal),
+    frequent("own-reciprocal", "quotient", quotient=by_reciprocal, nan=left_open),
     step("multiplies-by-scale", "quotient", quotient=multiplied),
     step("divides-in:float16", "quotient", quotient=partial(divided_in, np.float16)),
     step("divides-in:bfloat16", "quotient", quotient=partial(divided_in, ml_dtypes.bfloat16)),
@@ -210,9 +228,14 @@ FLOAT_POINTS = (
 )
 WHOLE = (
     step("reciprocal-plus-zero-point-fused + nan-as-processor", "quotient", whole=fused, nan=lowest_word),
-    frequent("reciprocal-plus-zero-point-fused", "quotient", whole=fused),
-    frequent("zero-point-after:x * fl(1 / scale)", "zero-point", whole=reciprocal_first),
-    frequent("zero-point-after:x * fl(1 / scale), sum in float32", "zero-point", whole=reciprocal_first_in_float32),
+    frequent("reciprocal-plus-zero-point-fused", "quotient", whole=fused, nan=left_open),
+    frequent("zero-point-after:x * fl(1 / scale)", "zero-point", whole=reciprocal_first, nan=left_open),
+    frequent(
+        "zero-point-after:x * fl(1 / scale), sum in float32",
+        "zero-point",
+        whole=reciprocal_first_in_float32,
+        nan=left_open,
+    ),
     step("zero-point-after:x / scale", "zero-point", whole=rounded_first),
     step("casts-to-int32", "clamp", whole=in_int32),
 )
