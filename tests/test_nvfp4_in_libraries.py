@@ -26,8 +26,8 @@ LIBRARIES = ("mlx", "torchao")
 TIES = [6.0, 0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, -0.75]
 # Themes of vectors in which a library deviates, of one level and of two.
 DEVIATING = {
-    "torchao": {"least-scales", "no-scales", "zeros", "global-zeros", "global-end-3"},
-    "mlx": {"midpoints", "least-scales", "far-beyond", "places"},
+    "torchao": {"least-scales", "no-scales", "zeros", "global-zeros", "global-end-3", "separating-scales-0"},
+    "mlx": {"midpoints", "least-scales", "far-beyond", "places", "separating-elements-1"},
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,10 @@ FORBIDDEN = (
     forbidden("TRS-T2", "two roundings with a multiplier of 16 bits", ("int16", "int8"), scale32=False,
               rounding_mode=DOUBLE),
     forbidden("TRS-T1", "an unsigned output beside an int48 input", ("int48", "int8"), scale32=False, output="uint8"),
-    forbidden("TRS-T4", "an int48 input with a multiplier of 32 bits", ("int48", "int8"), scale32=True),
+    replace(
+        forbidden("TRS-T4", "an int48 input with scale32", ("int48", "int8"), scale32=False),
+        attributes={"scale32": True},
+    ),
     forbidden("TRS-T3", "an input zero point of int48", ("int48", "int8"), scale32=False, points=(1, 0)),
     forbidden("TRS-T3", "an input zero point of int16", ("int16", "int8"), points=(1, 0)),
     forbidden("TRS-T3", "an output zero point of int32", ("int8", "int32"), points=(0, 1)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import groupby, product
 from typing import cast
 
@@ -43,11 +42,11 @@ class ScaledCast(FiniteOnly):
     def ignore_specials(self) -> None:
         self.cast.ignore_specials()
 
-    @cached_property
+    @property
     def facets(self) -> tuple[Facet, ...]:
         return (*self.ways, *self.cast.facets)
 
-    @cached_property
+    @property
     def documented(self) -> Semantics:
         return (*(facet.values[0] for facet in self.ways), *self.cast.documented)
 

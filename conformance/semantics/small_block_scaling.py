@@ -21,7 +21,7 @@ WHOLE, SIXTH = SIX * MOST, ONE / SIX
 
 
 class TensorFactors(NamedTuple):
-    """s_enc and s_dec (float32), and what the former is without rounding (float64); arrays or numbers."""
+    """s_enc and s_dec (float32), and global_amax (float64) for an exact quotient; arrays or numbers."""
 
     encode: Any
     decode: Any
@@ -85,25 +85,25 @@ class ScalingOfBlock:
 
 def encoding_first(whole: Array) -> TensorFactors:
     encode = WHOLE / whole
-    return TensorFactors(encode, ONE / encode, exact_factor(whole))
+    return TensorFactors(encode, ONE / encode, in_float64(whole))
 
 
 def decoding_first(whole: Array) -> TensorFactors:
     decode = whole / WHOLE
-    return TensorFactors(ONE / decode, decode, exact_factor(whole))
+    return TensorFactors(ONE / decode, decode, in_float64(whole))
 
 
 def without_six(whole: Array) -> TensorFactors:
     encode = MOST / whole
-    return TensorFactors(encode, ONE / encode, exact_factor(whole))
+    return TensorFactors(encode, ONE / encode, in_float64(whole))
 
 
 def ignored(whole: Array) -> TensorFactors:
     return TensorFactors(ONE, ONE, np.float64(1))
 
 
-def exact_factor(whole: Array) -> Array:
-    return np.asarray(np.float64(WHOLE) / whole.astype(np.float64))
+def in_float64(whole: Array) -> Array:
+    return np.asarray(whole.astype(np.float64))
 
 
 ENCODING_FIRST = FactorOfTensor("encoding-first", "s_enc = 2688 / global_amax, and s_dec = 1 / s_enc", encoding_first)
@@ -148,7 +148,7 @@ SCALES_OF_TENSORS = (
     ScalingOfBlock("sixth-in-x-type", "(magnitude / 6) rounded to x's type, times s_enc",
                    lambda o: o.in_type(o.x / SIX) * o.encode, "scale-sixth-in-x-type", narrow=True),
     ScalingOfBlock("exact", "magnitude * 448 / global_amax, not rounded",
-                   lambda o: o.x.astype(np.float64) * o.tensor.exact / 6, "scale-of-exact-quotient", rounds=False),
+                   lambda o: o.x.astype(np.float64) * 448 / o.tensor.exact, "scale-of-exact-quotient", rounds=False),
 )  # fmt: skip
 
 # An element before it is rounded: from x, given the block's scale
@@ -175,8 +175,8 @@ ELEMENTS_OF_TENSORS = (
     ScalingOfBlock("quotient-in-x-type", "(x / scale) rounded to x's type, times s_enc",
                    lambda o: o.in_type(o.x / o.scale) * o.encode, "divides-in-x-type", narrow=True),
     ScalingOfBlock("exact", "x * 2688 / (global_amax * scale), not rounded",
-                   lambda o: o.x.astype(np.float64) * o.tensor.exact / o.scale.astype(np.float64), "divides-exactly",
-                   rounds=False),
+                   lambda o: o.x.astype(np.float64) * 2688 / (o.tensor.exact * o.scale.astype(np.float64)),
+                   "divides-exactly", rounds=False),
 )  # fmt: skip
 ELEMENTS_OF_BLOCKS = (
     ScalingOfBlock("reciprocal", "x * (1 / scale)", lambda o: o.x * (ONE / o.scale)),

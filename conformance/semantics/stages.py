@@ -102,7 +102,7 @@ class AtSettings(FiniteOnly):
     def places(self) -> list[int]:
         return [place for place, facet in enumerate(self.inner.facets) if facet.name in self.names]
 
-    @cached_property
+    @property
     def facets(self) -> tuple[Facet, ...]:
         return tuple(self.with_only(self.inner.facets[place]) for place in self.places)
 
