@@ -99,7 +99,7 @@ def fixed_point(a: Array, z_a: Any, b: Any, z_b: Any, s_a: Any, s_b: Any, s_c: A
     def rescale(values: Array, factor: Any) -> Array:
         part, power = np.frexp(factor)
         multiplier = i64(np.floor(part * 2.0**31 + 0.5))
-        return divide_by_power(doubling_high_mul(values, multiplier), i64(-power))
+        return divide_by_power(doubling_high_mul(values, np.asarray(multiplier)), np.asarray(-power, i64))
 
     total = rescale((a - z_a) << 20, s_a / twice) + rescale((np.asarray(b - z_b)) << 20, s_b / twice)
     return rescale(total, twice / (2.0**20 * f64(s_c))) + z

@@ -29,9 +29,9 @@ from tiebreak.conformance.semantics.round_trip_facets import (
     TIMES,
     TIMES_INTEGER,
     UPDATED,
-    Ranged,
+    RangeAndIntegers,
     RoundTripCombination,
-    Scaled,
+    SideFactor,
     facets_of,
 )
 from tiebreak.golden import kernel
@@ -49,7 +49,7 @@ BITS = 8  # of a node that has their number as an input
 
 
 @dataclass
-class RoundTrip(FiniteOnly):
+class RoundTripArithmetic(FiniteOnly):
     """The arithmetic of a node with one given range that has a side with integers."""
 
     node: Node
@@ -114,7 +114,7 @@ class RoundTrip(FiniteOnly):
         if one.lowest is not AS_SAID:
             lowest = -highest - (lowest == -highest)
         ends = (step(np.asarray(float(end))) for end in (lowest, highest))
-        ranged = Ranged(low if self.signed else np.zeros_like(low), high, *ends)
+        ranged = RangeAndIntegers(low if self.signed else np.zeros_like(low), high, *ends)
         return Trip(step, x, ranged, one.side.of(step, ranged), both=one.side.both)
 
     def exactly(self, probe: Probe, mode: RoundMode) -> tuple[Array, Array]:
@@ -127,7 +127,7 @@ class RoundTrip(FiniteOnly):
 class Trip:
     """What combinations share that agree on the factor: rounded numbers are made once."""
 
-    def __init__(self, step: RoundedStep, x: Array, ranged: Ranged, by: Scaled, *, both: bool) -> None:
+    def __init__(self, step: RoundedStep, x: Array, ranged: RangeAndIntegers, by: SideFactor, *, both: bool) -> None:
         self.step, self.x, self.ranged, self.by, self.both = step, x, ranged, by, both
         self.known: dict[Semantics, Array] = {}
 
@@ -183,7 +183,7 @@ def is_valid(narrow: bool, mode: str, real: str, bits: int, semantics: Semantics
     return unlike + directed <= MOST_UNLIKE
 
 
-def round_trip(node: Node) -> RoundTrip:
+def round_trip(node: Node) -> RoundTripArithmetic:
     """The arithmetics that a node may have. InvalidInput for a measured range, an axis, or too few or many bits."""
     if not node.value("range_given"):
         raise InvalidInput(f"{node.operator}: semantics are known with range_given")
@@ -191,7 +191,7 @@ def round_trip(node: Node) -> RoundTrip:
         raise InvalidInput(f"{node.operator}: semantics are known of one range, without axis")
     if len(node.inputs) == 3 and not 2 <= int(node.value("num_bits")) <= 16:
         raise InvalidInput(f"{node.operator}: semantics are known of 2 to 16 bits")
-    return RoundTrip(node)
+    return RoundTripArithmetic(node)
 
 
 def role_of_round_trip(node: Node, facet: str) -> str:

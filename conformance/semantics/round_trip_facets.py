@@ -25,7 +25,7 @@ from tiebreak.conformance.semantics.round_modes import FLOOR, MODES, RoundMode
 from tiebreak.golden.problem import Array
 
 
-class Ranged(NamedTuple):
+class RangeAndIntegers(NamedTuple):
     """A range and the integers at its ends, rounded to the working precision."""
 
     low: Array
@@ -34,7 +34,7 @@ class Ranged(NamedTuple):
     highest: Array
 
 
-class Scaled(NamedTuple):
+class SideFactor(NamedTuple):
     """The factor, and the side and the integer that it is made of; NaN if no side of the range is left.
 
     `of_low`: it is the lower side.
@@ -52,37 +52,37 @@ class SideChoice:
 
     id: str
     sentence: str
-    of: Callable[[RoundedStep, Ranged], Scaled]
+    of: Callable[[RoundedStep, RangeAndIntegers], SideFactor]
     cause: str = ""
     both: bool = False
 
 
-def factors(s: RoundedStep, r: Ranged) -> tuple[Scaled | None, Scaled | None]:
+def factors(s: RoundedStep, r: RangeAndIntegers) -> tuple[SideFactor | None, SideFactor | None]:
     """What each side gives that has integers."""
-    lower = Scaled(s(r.lowest / r.low), r.low, r.lowest, of_low=True) if r.low < 0 and r.lowest < 0 else None
-    upper = Scaled(s(r.highest / r.high), r.high, r.highest, of_low=False) if r.high > 0 else None
+    lower = SideFactor(s(r.lowest / r.low), r.low, r.lowest, of_low=True) if r.low < 0 and r.lowest < 0 else None
+    upper = SideFactor(s(r.highest / r.high), r.high, r.highest, of_low=False) if r.high > 0 else None
     return lower, upper
 
 
-def smaller_factor(s: RoundedStep, r: Ranged) -> Scaled:
+def smaller_factor(s: RoundedStep, r: RangeAndIntegers) -> SideFactor:
     lower, upper = factors(s, r)
     if lower is None or upper is None:
-        return lower or upper or Scaled(s(np.asarray(np.nan)), r.high, r.highest, of_low=False)
+        return lower or upper or SideFactor(s(np.asarray(np.nan)), r.high, r.highest, of_low=False)
     return lower if lower.factor < upper.factor else upper
 
 
-def greater_factor(s: RoundedStep, r: Ranged) -> Scaled:
+def greater_factor(s: RoundedStep, r: RangeAndIntegers) -> SideFactor:
     lower, upper = factors(s, r)
     if lower is None or upper is None:
         return smaller_factor(s, r)
     return lower if lower.factor > upper.factor else upper
 
 
-def of_one_size(s: RoundedStep, r: Ranged) -> Scaled:
+def of_one_size(s: RoundedStep, r: RangeAndIntegers) -> SideFactor:
     size = np.maximum(np.abs(r.low), np.abs(r.high))
     if not size:
         return smaller_factor(s, r)
-    return Scaled(s(r.highest / size), size, r.highest, of_low=False)
+    return SideFactor(s(r.highest / size), size, r.highest, of_low=False)
 
 
 SMALLER = SideChoice("smaller-factor", "the side with the smaller factor", smaller_factor)
@@ -100,7 +100,7 @@ SIDES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class FactorStep:
     """How a number becomes the argument of round, or an integer a number: `of` takes either and the factor.
 
     `makes_step`: it has a step or a reciprocal of its own, which may be subnormal.
@@ -108,47 +108,47 @@ class Way:
 
     id: str
     sentence: str
-    of: Callable[[RoundedStep, Array, Scaled], Array]
+    of: Callable[[RoundedStep, Array, SideFactor], Array]
     cause: str = ""
     makes_step: bool = False
 
 
-def times_factor(s: RoundedStep, x: Array, by: Scaled) -> Array:
+def times_factor(s: RoundedStep, x: Array, by: SideFactor) -> Array:
     return s(x * by.factor)
 
 
-def over_step(s: RoundedStep, x: Array, by: Scaled) -> Array:
+def over_step(s: RoundedStep, x: Array, by: SideFactor) -> Array:
     return s(x / s(by.side / by.integer))
 
 
-def times_integer(s: RoundedStep, x: Array, by: Scaled) -> Array:
+def times_integer(s: RoundedStep, x: Array, by: SideFactor) -> Array:
     return s(s(x * by.integer) / by.side)
 
 
-def plus_half(s: RoundedStep, x: Array, by: Scaled) -> Array:
+def plus_half(s: RoundedStep, x: Array, by: SideFactor) -> Array:
     """A number (float64) that ties upward take where the floor of a half more is, product and sum rounded once."""
     return np.asarray(s.fused(x, by.factor, np.asarray(0.5)).astype(np.float64) - 0.5)
 
 
-def over_factor(s: RoundedStep, whole: Array, by: Scaled) -> Array:
+def over_factor(s: RoundedStep, whole: Array, by: SideFactor) -> Array:
     return s(whole / by.factor)
 
 
-def times_step(s: RoundedStep, whole: Array, by: Scaled) -> Array:
+def times_step(s: RoundedStep, whole: Array, by: SideFactor) -> Array:
     return s(whole * s(by.side / by.integer))
 
 
-def times_reciprocal(s: RoundedStep, whole: Array, by: Scaled) -> Array:
+def times_reciprocal(s: RoundedStep, whole: Array, by: SideFactor) -> Array:
     return s(whole * s(np.ones((), s.dtype) / by.factor))
 
 
-def times_side(s: RoundedStep, whole: Array, by: Scaled) -> Array:
+def times_side(s: RoundedStep, whole: Array, by: SideFactor) -> Array:
     return s(s(whole * by.side) / by.integer)
 
 
-TIMES = Way("times-factor", "times the factor", times_factor)
-TIMES_INTEGER = Way("times-integer", "times the integer, over the side", times_integer, "integer-before-side")
-HALF_FUSED = Way(
+TIMES = FactorStep("times-factor", "times the factor", times_factor)
+TIMES_INTEGER = FactorStep("times-integer", "times the integer, over the side", times_integer, "integer-before-side")
+HALF_FUSED = FactorStep(
     "times-factor-fused",
     "times the factor plus a half, rounded once (fma), of which the floor is taken",
     plus_half,
@@ -157,17 +157,19 @@ HALF_FUSED = Way(
 FORTH = (
     TIMES,
     HALF_FUSED,
-    Way("over-step", "over the step: the side over its integer", over_step, "divides-by-step", True),
+    FactorStep("over-step", "over the step: the side over its integer", over_step, "divides-by-step", True),
     TIMES_INTEGER,
 )
-OVER = Way("over-factor", "the integer over the factor", over_factor)
+OVER = FactorStep("over-factor", "the integer over the factor", over_factor)
 BACK = (
     OVER,
-    Way("times-step", "the integer times the step: the side over its integer", times_step, "side-over-integer", True),
-    Way(
+    FactorStep(
+        "times-step", "the integer times the step: the side over its integer", times_step, "side-over-integer", True
+    ),
+    FactorStep(
         "times-reciprocal", "the integer times the reciprocal of the factor", times_reciprocal, "one-over-factor", True
     ),
-    Way("times-side", "the integer times the side, over its integer", times_side, "side-before-integer"),
+    FactorStep("times-side", "the integer times the side, over its integer", times_side, "side-before-integer"),
 )
 
 
@@ -177,20 +179,20 @@ class RangeClamp:
 
     id: str
     sentence: str
-    ends: Callable[[Ranged, Scaled, Callable[[Array], Array]], tuple[Array, Array] | None]
+    ends: Callable[[RangeAndIntegers, SideFactor, Callable[[Array], Array]], tuple[Array, Array] | None]
     cause: str = ""
     whole: bool = False
 
 
-def updated(r: Ranged, by: Scaled, back: Callable[[Array], Array]) -> tuple[Array, Array]:
+def updated(r: RangeAndIntegers, by: SideFactor, back: Callable[[Array], Array]) -> tuple[Array, Array]:
     return (r.low, back(r.highest)) if by.of_low else (back(r.lowest), r.high)
 
 
-def given(r: Ranged, by: Scaled, back: Callable[[Array], Array]) -> tuple[Array, Array]:
+def given(r: RangeAndIntegers, by: SideFactor, back: Callable[[Array], Array]) -> tuple[Array, Array]:
     return r.low, r.high
 
 
-def none(r: Ranged, by: Scaled, back: Callable[[Array], Array]) -> None:
+def none(r: RangeAndIntegers, by: SideFactor, back: Callable[[Array], Array]) -> None:
     return None
 
 
@@ -230,8 +232,8 @@ class RoundTripCombination(NamedTuple):
     side: SideChoice
     lowest: LowestInteger
     clamp: RangeClamp
-    forth: Way
-    back: Way
+    forth: FactorStep
+    back: FactorStep
     round_mode: RoundMode
     subnormals: FakeSubnormals
 

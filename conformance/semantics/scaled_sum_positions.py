@@ -87,7 +87,7 @@ class WithPoints:
         return without_point(total, others)
 
     def part(self, ratios: tuple[Array, Array], others: Others) -> Array:
-        a, b, c = (SINGLE.type(one) for one in (others[A_POINT], others[B_POINT], of_output(others)[1]))
+        a, b, c = (one.astype(SINGLE) for one in (others[A_POINT], others[B_POINT], of_output(others)[1]))
         one, other = (a, ratios[0]), (b, ratios[1])
         if self.point == "B":
             one, other = other, one

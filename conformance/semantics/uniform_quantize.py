@@ -50,8 +50,8 @@ def check_ends(node: Node, ends: tuple[int, ...]) -> None:
 def of_stablehlo(node: Node) -> QuantizeArithmetic:
     """The arithmetics that a node may have.
 
-    InvalidInput for a quantized operand, ends within the type, a dimension, or a type with more bits than the operand's
-    significand has: its ends are no numbers of the operand's type, and what is clamped to them is open.
+    InvalidInput for a quantized operand, ends within the type, or a dimension. The same for a type with more bits than
+    the operand's significand has: what is clamped to its ends is open, since the operand's type lacks them.
     """
     if node.input_type in INTEGER_TYPES:
         raise InvalidInput(f"{node.operator}: semantics are known of real operands, not of quantized ones")
