@@ -19,7 +19,8 @@ SINGLE = in_type(FLOAT32)
 
 def quantize(node: Node, inputs: Outputs, how: How) -> Outputs:
     scales, zeros = parameters(node, inputs, how)
-    quotients = divided(inputs[0].astype(np.float64), scales, FLOAT32, how.get("divide", ""))
+    right = "reciprocal" if inputs[2].dtype.kind == "f" else ""
+    quotients = divided(inputs[0].astype(np.float64), scales, FLOAT32, how.get("divide", right))
     return (point_first(node, quotients, zeros, SINGLE, how),)
 
 
