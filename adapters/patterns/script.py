@@ -1,0 +1,49 @@
+"""Standalone scripts that show that a graph as shipped and unfused give two answers, without Tiebreak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tiebreak.adapters.onnx_source import model_source
+from tiebreak.adapters.patterns.onnx_graph import limits, onnx_pattern, parameters, tensors
+from tiebreak.adapters.patterns.runtimes import script_lines
+from tiebreak.adapters.reproducer import FILLED, array_source, safe_in_source
+from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.problem import Array
+
+HEAD = '''"""{title}
+
+{text}
+Exits with 1 while the two answers differ, with 0 once they are the same.
+"""
+
+import sys
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+'''
+TAIL = '''
+print(library)
+print("as shipped:", shipped.ravel().tolist())
+print("unfused:   ", unfused.ravel().tolist())
+print("exact:     ", {exact})
+sys.exit(0 if np.array_equal(shipped, unfused) else 1)
+'''
+
+
+def fused_script(
+    backend: str, title: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], exact: str
+) -> str:
+    """The script's text for these rows; `exact` is what the exact truth gives, as text. ModuleNotFoundError: no onnx."""
+    given = tensors(pattern, rows)
+    fixed = {one.name: given[one.name] for one in pattern.operands if one.constant}
+    fixed |= parameters(pattern, pairs) | limits(pattern.steps)
+    bound = [f"{name} = {array_source(array)}" for name, array in fixed.items()]
+    feeds = [f"{one.name} = {array_source(given[one.name])}" for one in pattern.inputs]
+    fed = ", ".join(f'"{one.name}": {one.name}' for one in pattern.inputs)
+    model = model_source(onnx_pattern(pattern, pairs, given))
+    lines = "\n".join((*bound, *feeds, model, f"feeds = {{{fed}}}", script_lines(backend).rstrip()))
+    helper = f"{FILLED}\n\n" if "filled(" in lines else ""
+    return HEAD.format(title=safe_in_source(title), text=pattern.text) + helper + lines + TAIL.format(exact=repr(exact))

@@ -1,0 +1,72 @@
+"""Scales and zero points that tell rewrites apart, chosen without chance.
+
+Each set has a reason. A rewrite that merges scales is wrong where their ratio is nearly rational: there many exact
+results lie on a tie, and the ratio that it rounds falls to one side of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+
+import numpy as np
+
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.patterns.graph import Pair, Pattern
+
+# Scales of the pairs in order of appearance; the last one is of the output, unless all pairs are shared.
+SCALES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "near-rational ratios": (("0.02", "0.03", "0.04"), ("0.1", "0.2", "0.3"), ("0.05", "0.15", "0.1"), ("0.07", "0.03", "0.05")),
+    "decimals": (("0.0235", "0.0117", "0.0471"), ("0.0078", "0.0039", "0.0157"), ("0.5", "0.3", "0.7")),
+    "powers of two": (("0.0625", "0.0625", "0.125"), ("1", "0.5", "2"), ("0.00390625", "0.0078125", "0.015625")),
+    "one scale": (("0.1",), ("0.0125",), ("1",)),
+    "the ends of a decision": (("0.1", "0.1", "0.0999999940"), ("0.1", "0.1000000089", "0.1"), ("0.001", "0.3", "0.02")),
+}
+ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
+    "lowest": (0,),
+    "middle": (128,),
+    "mixed": (128, 100, 3),
+    "odd": (127, 1, 129),
+    "highest": (255,),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Pairs by name, and why they were chosen."""
+
+    pairs: Mapping[str, Pair]
+    reason: str
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {pair}" for name, pair in self.pairs.items())
+
+
+def settings(pattern: Pattern, most: int) -> list[Setting]:
+    """At most so many, evenly spread over the reasons; equal ones once."""
+    found = {str(setting): setting for setting in every_setting(pattern)}
+    every = list(found.values())
+    step = max(1, -(-len(every) // most))
+    return every[::step]
+
+
+def every_setting(pattern: Pattern) -> Iterator[Setting]:
+    for reason, choices in SCALES.items():
+        for scales in choices:
+            for where, offsets in ZERO_POINTS.items():
+                numbers = zip(pattern.pairs.items(), spread(scales, pattern), cycle(offsets), strict=False)
+                pairs = {name: pair(scale, offset, kind) for (name, kind), scale, offset in numbers}
+                yield Setting(pairs, f"{reason}, zero points {where}")
+
+
+def spread(scales: tuple[str, ...], pattern: Pattern) -> list[str]:
+    """A scale for each pair; where there are fewer pairs than scales, the last one keeps its own."""
+    count = len(pattern.pairs)
+    return [*islice(cycle(scales), count - 1), scales[-1]] if count > 1 else [scales[0]]
+
+
+def pair(scale: str, offset: int, kind: str) -> Pair:
+    """The zero point is `offset` 256ths of the type's range above its lowest code."""
+    ends = INTEGER_TYPES[kind]
+    return Pair(np.float32(scale), ends.lowest + offset * (ends.highest - ends.lowest) // 255, kind)
