@@ -47,9 +47,9 @@ def tensor(operand: Operand, array: Array, layout: str) -> Array:
 
 
 def tensors(pattern: Pattern, rows: Mapping[str, Array]) -> dict[str, Array]:
-    """All operands as the model has them, by name."""
+    """The operands that `rows` has, as the model has them, by name."""
     layout = layout_of(pattern)
-    return {one.name: tensor(one, rows[one.name], layout) for one in pattern.operands}
+    return {one.name: tensor(one, rows[one.name], layout) for one in pattern.operands if one.name in rows}
 
 
 def onnx_pattern(pattern: Pattern, pairs: Mapping[str, Pair], given: Mapping[str, Array]) -> Any:

@@ -22,6 +22,7 @@ SETTINGS = {
     "int8 allowed": Settings(entries=INT8),
     "no QDQ": Settings(entries={"session.disable_quant_qdq": "1"}),
     "no selectors": Settings(disabled=("QDQSelectorActionTransformer",)),
+    "no double pairs": Settings(disabled=("DoubleQDQPairsRemover",)),
     "no propagation": Settings(disabled=("QDQPropagationTransformer",)),
     "no final cleanup": Settings(disabled=("QDQFinalCleanupTransformer",)),
     "no clip or relu rewrite": Settings(disabled=("ClipQuantRewrite", "ReluQuantRewrite")),

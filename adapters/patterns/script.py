@@ -21,7 +21,7 @@ import sys
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 '''
 TAIL = '''

@@ -44,11 +44,27 @@ class Setting:
 
 
 def settings(pattern: Pattern, most: int) -> list[Setting]:
-    """At most so many, evenly spread over the reasons; equal ones once."""
-    found = {str(setting): setting for setting in every_setting(pattern)}
-    every = list(found.values())
-    step = max(1, -(-len(every) // most))
-    return every[::step]
+    """At most so many, equal ones once: first each list of scales with another choice of zero points than the last."""
+    found = {str(setting): setting for setting in diagonally(list(every_setting(pattern)))}
+    return list(found.values())[:most]
+
+
+def diagonally(every: list[Setting]) -> Iterator[Setting]:
+    """In an order in which scales and zero points both change from one to the next."""
+    width = len(ZERO_POINTS)
+    scales = len(every) // width
+    for turn in range(width):
+        for place in interleaved():
+            yield every[width * place + (place + turn) % width]
+    assert scales == sum(map(len, SCALES.values()))
+
+
+def interleaved() -> list[int]:
+    """The places of the lists of scales: the first of each reason, then the second of each."""
+    starts = [sum(map(len, list(SCALES.values())[:k])) for k in range(len(SCALES))]
+    longest = max(map(len, SCALES.values()))
+    rounds = [[start + k for start, some in zip(starts, SCALES.values(), strict=True) if k < len(some)] for k in range(longest)]
+    return [place for one in rounds for place in one]
 
 
 def every_setting(pattern: Pattern) -> Iterator[Setting]:
