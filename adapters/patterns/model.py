@@ -10,6 +10,7 @@ from tiebreak.golden.patterns.graph import Pair, Pattern
 from tiebreak.golden.problem import Array
 
 UNFUSED, SHIPPED = "unfused", "as shipped"
+ScriptMaker = Callable[[Pattern, Mapping[str, Pair], Mapping[str, Array]], str]  # Python lines for the rows
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import cast
 
-from tiebreak.adapters.patterns.model import PatternRuntime
+from tiebreak.adapters.patterns.model import PatternRuntime, ScriptMaker
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.untrusted_text import printable
 
 RUNTIMES = {
     "onnxruntime": "tiebreak.adapters.patterns.onnxruntime:OnnxRuntime",
     "openvino": "tiebreak.adapters.patterns.openvino:OpenVino",
+    "litert": "tiebreak.adapters.patterns.litert:LiteRt",
 }
 
 
@@ -28,7 +30,15 @@ def load_runtime(name: str) -> PatternRuntime:
     return cast(PatternRuntime, getattr(importlib.import_module(module), attribute)())
 
 
+def own_script(name: str) -> ScriptMaker | None:
+    """What makes a script's lines of a runtime that takes no ONNX models; None of one that does."""
+    return cast("ScriptMaker | None", getattr(module_of(name), "script", None))
+
+
 def script_lines(name: str) -> str:
     """Python lines that give `shipped`, `unfused` and `library`, where `model` and `feeds` are bound."""
-    module = RUNTIMES[check_runtime(name)].partition(":")[0]
-    return str(importlib.import_module(module).SCRIPT)
+    return str(module_of(name).SCRIPT)
+
+
+def module_of(name: str) -> ModuleType:
+    return importlib.import_module(RUNTIMES[check_runtime(name)].partition(":")[0])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tiebreak.adapters.onnx_source import model_source
 from tiebreak.adapters.patterns.onnx_graph import limits, onnx_pattern, parameters, tensors
-from tiebreak.adapters.patterns.runtimes import script_lines
+from tiebreak.adapters.patterns.runtimes import own_script, script_lines
 from tiebreak.adapters.reproducer import FILLED, array_source, safe_in_source
 from tiebreak.golden.patterns.graph import Pair, Pattern
 from tiebreak.golden.problem import Array
@@ -20,23 +20,36 @@ Exits with 1 while the two answers differ, with 0 once they are the same.
 import sys
 
 import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
 
 '''
-TAIL = '''
+ONNX = """import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+"""
+TAIL = """
 print(library)
 print("as shipped:", shipped.ravel().tolist())
 print("unfused:   ", unfused.ravel().tolist())
 print("exact:     ", {exact})
 sys.exit(0 if np.array_equal(shipped, unfused) else 1)
-'''
+"""
 
 
 def fused_script(
     backend: str, title: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], exact: str
 ) -> str:
-    """The script's text for these rows; `exact` is what the exact truth gives, as text. ModuleNotFoundError: no onnx."""
+    """The script's text for these rows; `exact` is what the exact truth gives, as text.
+
+    ModuleNotFoundError if the runtime takes ONNX models and there is no onnx.
+    """
+    own = own_script(backend)
+    lines = onnx_lines(backend, pattern, pairs, rows) if own is None else own(pattern, pairs, rows).strip()
+    helper = f"{FILLED}\n\n\n" if "filled(" in lines else ""
+    return HEAD.format(title=safe_in_source(title), text=pattern.text) + helper + lines + TAIL.format(exact=repr(exact))
+
+
+def onnx_lines(backend: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> str:
+    """The model and its feeds, then the runtime's lines."""
     given = tensors(pattern, rows)
     fixed = {one.name: given[one.name] for one in pattern.operands if one.constant}
     fixed |= parameters(pattern, pairs) | limits(pattern.steps)
@@ -44,6 +57,5 @@ def fused_script(
     feeds = [f"{one.name} = {array_source(given[one.name])}" for one in pattern.inputs]
     fed = ", ".join(f'"{one.name}": {one.name}' for one in pattern.inputs)
     model = model_source(onnx_pattern(pattern, pairs, given))
-    lines = "\n".join((*bound, *feeds, model, f"feeds = {{{fed}}}", script_lines(backend).rstrip()))
-    helper = f"{FILLED}\n\n" if "filled(" in lines else ""
-    return HEAD.format(title=safe_in_source(title), text=pattern.text) + helper + lines + TAIL.format(exact=repr(exact))
+    lines = (*bound, *feeds, model, f"feeds = {{{fed}}}", script_lines(backend).rstrip())
+    return ONNX + "\n".join(lines)
