@@ -14,6 +14,7 @@ RUNTIMES = {
     "onnxruntime": "tiebreak.adapters.patterns.onnxruntime:OnnxRuntime",
     "openvino": "tiebreak.adapters.patterns.openvino:OpenVino",
     "litert": "tiebreak.adapters.patterns.litert:LiteRt",
+    "torch": "tiebreak.adapters.patterns.torch:Torch",
 }
 
 
