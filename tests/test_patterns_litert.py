@@ -17,7 +17,7 @@ pytest.importorskip("ai_edge_litert")
 from ai_edge_litert import interpreter
 from pattern_answers import asked
 
-from tiebreak.adapters.patterns.litert import LiteRt
+from tiebreak.adapters.patterns.litert import LiteRtPatterns
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.adapters.patterns.script import fused_script
 from tiebreak.golden.errors import Unsupported
@@ -31,13 +31,13 @@ AVERAGE = asked("average-pool", "int8", ("0.1", "0.3"), (0, 3))
 
 
 @pytest.fixture(scope="module")
-def litert() -> LiteRt:
-    return LiteRt()
+def litert() -> LiteRtPatterns:
+    return LiteRtPatterns()
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
 @pytest.mark.parametrize("words", CATALOGUE)
-def test_unfused_is_each_node_as_written_where_float32_is_exact(litert: LiteRt, words: str, kind: str) -> None:
+def test_unfused_is_each_node_as_written_where_float32_is_exact(litert: LiteRtPatterns, words: str, kind: str) -> None:
     """Layouts, attributes and divisors. Ties are rounded in another way after the last block of QUANTIZE."""
     one = asked(words, kind, zero_points=(5, 0, 9))
     assert litert.ways[0].name == UNFUSED and litert.ways[1].name == SHIPPED
@@ -46,14 +46,14 @@ def test_unfused_is_each_node_as_written_where_float32_is_exact(litert: LiteRt, 
     assert blocks > 0 and np.array_equal(found[:blocks], right[:blocks])
 
 
-def test_quantize_rounds_ties_away_from_zero_after_its_last_block(litert: LiteRt) -> None:
+def test_quantize_rounds_ties_away_from_zero_after_its_last_block(litert: LiteRtPatterns) -> None:
     """The same number gives another code as the last of nine than before."""
     one = asked("relu-q", "int8", ("1",))
     output = litert.open(one.pattern, one.pairs, {"x": NINE}, UNFUSED).run({"x": NINE})
     assert output.ravel().tolist() == [2] * BLOCK + [3]
 
 
-def test_unfused_multiplies_by_the_reciprocal_of_the_scale(litert: LiteRt) -> None:
+def test_unfused_multiplies_by_the_reciprocal_of_the_scale(litert: LiteRtPatterns) -> None:
     """Why it differs from each node as written. The reference kernel divides, and rounds ties away from zero."""
     x = stepwise.average({}, stepwise.dequantize(AVERAGE.rows["x"], AVERAGE.pairs["s1"]))
     scale = AVERAGE.pairs["s2"].scale
@@ -65,14 +65,25 @@ def test_unfused_multiplies_by_the_reciprocal_of_the_scale(litert: LiteRt) -> No
     assert (found != AVERAGE.stepwise()).any() and (reference != AVERAGE.stepwise()).any()
 
 
-def test_the_delegate_changes_results(litert: LiteRt) -> None:
+def test_dequantize_subtracts_after_it_multiplies(litert: LiteRtPatterns) -> None:
+    """Why DEQUANTIZE differs from a node as written; XNNPACK subtracts the zero point first."""
+    one = asked("DQ(Q(x, s), s)", "uint8", ("0.07",), (128,))
+    scale, zero_point = one.pairs["s"].scale, np.float32(128)
+    codes = np.rint(one.rows["x"] * (np.float32(1) / scale)) + zero_point
+    q = np.clip(codes, np.float32(0), np.float32(255))
+    assert np.array_equal(one.answer(litert).view(np.float32), q * scale + -zero_point * scale)
+    assert np.array_equal(one.answer(litert, SHIPPED).view(np.float32), (q - zero_point) * scale)
+    assert (one.answer(litert) != one.answer(litert, SHIPPED)).any()
+
+
+def test_the_delegate_changes_results(litert: LiteRtPatterns) -> None:
     one = asked("average-pool", "uint8", ("0.0235", "0.0471"), (255, 255))
     shipped, unfused = one.answer(litert, SHIPPED), one.answer(litert)
     assert 0 < np.count_nonzero(shipped != unfused) < 100
     assert np.array_equal(shipped, one.stepwise())
 
 
-def test_integer_kernels_change_results_by_one(litert: LiteRt) -> None:
+def test_integer_kernels_change_results_by_one(litert: LiteRtPatterns) -> None:
     one = asked("mul", "int8", ("0.1", "0.2", "0.3"))
     distance = np.abs(one.answer(litert, INTEGER) - one.answer(litert))
     assert distance.max() == 1
@@ -95,14 +106,16 @@ def test_integer_kernels_change_results_by_one(litert: LiteRt) -> None:
         ("Q(Clip(DQ(x), -1, 3))", "MINIMUM > QUANTIZE > MAXIMUM"),
     ],
 )
-def test_the_integer_graph_has_the_operator_on_quantized_tensors(litert: LiteRt, words: str, operators: str) -> None:
+def test_the_integer_graph_has_the_operator_on_quantized_tensors(
+    litert: LiteRtPatterns, words: str, operators: str
+) -> None:
     one = asked(words, "int8")
     graph = one.graph(litert, INTEGER)
     assert graph == tuple(f"{name} int8" for name in operators.split(" > "))
     assert np.abs(one.answer(litert, INTEGER) - one.stepwise()).max() <= len(graph)  # one for each rounding
 
 
-def test_the_graph_says_what_the_delegate_replaced(litert: LiteRt) -> None:
+def test_the_graph_says_what_the_delegate_replaced(litert: LiteRtPatterns) -> None:
     one = asked("resize-nearest", "uint8")
     assert one.graph(litert) == ("DEQUANTIZE float32", "RESIZE_NEAREST_NEIGHBOR float32", "QUANTIZE uint8")
     assert one.graph(litert, SHIPPED) == (
@@ -113,7 +126,7 @@ def test_the_graph_says_what_the_delegate_replaced(litert: LiteRt) -> None:
     assert asked("add", "int8").graph(litert, SHIPPED) == ("DELEGATE (DEQUANTIZE, DEQUANTIZE, ADD, QUANTIZE)",)
 
 
-def test_int16_has_a_bias_of_64_bits(litert: LiteRt) -> None:
+def test_int16_has_a_bias_of_64_bits(litert: LiteRtPatterns) -> None:
     """With one of 32 bits the kernel reads beyond it."""
     one = asked('Q(Conv(DQ(x), DQ(constant(w), type="int8")))', "int16", ("0.0002", "0.3", "0.0005"))
     assert np.abs(one.answer(litert, INTEGER) - one.stepwise()).max() == 1
@@ -135,14 +148,14 @@ def test_int16_has_a_bias_of_64_bits(litert: LiteRt) -> None:
     ],
 )
 def test_refusals_keep_their_message(
-    litert: LiteRt, words: str, kind: str, zero_points: tuple[int, ...], way: str, message: str
+    litert: LiteRtPatterns, words: str, kind: str, zero_points: tuple[int, ...], way: str, message: str
 ) -> None:
     with pytest.raises(Unsupported) as refused:
         asked(words, kind, zero_points=zero_points).answer(litert, way)
     assert message in str(refused.value)
 
 
-def test_the_script_shows_both_answers(litert: LiteRt, tmp_path: Path) -> None:
+def test_the_script_shows_both_answers(litert: LiteRtPatterns, tmp_path: Path) -> None:
     one = asked("average-pool", "uint8", ("0.0235", "0.0471"), (255, 255))
     first = int(np.argmax(one.answer(litert, SHIPPED) != one.answer(litert))) // BLOCK * BLOCK
     rows = {"x": one.rows["x"][first : first + BLOCK]}
@@ -178,7 +191,7 @@ def converted(tf: Any, function: Callable[[Any], Any], limits: tuple[float, floa
 
 
 @pytest.mark.slow
-def test_the_integer_graph_is_what_the_converter_makes(litert: LiteRt) -> None:
+def test_the_integer_graph_is_what_the_converter_makes(litert: LiteRtPatterns) -> None:
     tf = pytest.importorskip("tensorflow")
     functions: dict[str, Callable[[Any], Any]] = {
         "relu": tf.nn.relu,

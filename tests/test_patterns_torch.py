@@ -18,7 +18,7 @@ from pattern_answers import asked
 
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.adapters.patterns.script import fused_script
-from tiebreak.adapters.patterns.torch import Torch
+from tiebreak.adapters.patterns.torch import TorchPatterns
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.patterns import stepwise
 from tiebreak.golden.patterns.catalogue import CATALOGUE
@@ -30,11 +30,11 @@ LINEAR = asked(f"Q(MatMul(DQ(x), {WEIGHTS}, k=2))", "uint8", ("0.1", "0.2", "0.3
 
 
 @pytest.fixture(scope="module")
-def library() -> Torch:
-    return Torch()
+def library() -> TorchPatterns:
+    return TorchPatterns()
 
 
-def test_ways_are_the_engines_of_this_build(library: Torch) -> None:
+def test_ways_are_the_engines_of_this_build(library: TorchPatterns) -> None:
     engines = {name for name in torch.backends.quantized.supported_engines if name != "none"}
     assert [way.name for way in library.ways[:2]] == [UNFUSED, SHIPPED]
     assert {way.settings.rpartition(" ")[2] for way in library.ways[1:]} == engines
@@ -42,14 +42,14 @@ def test_ways_are_the_engines_of_this_build(library: Torch) -> None:
 
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
 @pytest.mark.parametrize("words", CATALOGUE)
-def test_unfused_is_each_node_as_written_where_float32_is_exact(library: Torch, words: str, kind: str) -> None:
+def test_unfused_is_each_node_as_written_where_float32_is_exact(library: TorchPatterns, words: str, kind: str) -> None:
     """Layouts, attributes and divisors. Zero points, which are added first, are even, or 0 near ties."""
     is_exact = all(operand.is_quantized for operand in pattern_of(words).operands)
     one = asked(words, kind, zero_points=(4, 0, 8) if is_exact else (0, 0, 0))
     assert np.array_equal(one.answer(library), one.stepwise())
 
 
-def test_unfused_multiplies_by_the_reciprocal_and_adds_the_zero_point_before_rounding(library: Torch) -> None:
+def test_unfused_multiplies_by_the_reciprocal_and_adds_the_zero_point_before_rounding(library: TorchPatterns) -> None:
     """Why it differs from each node as written: by one fused multiply-add of float32."""
     x = stepwise.average({}, stepwise.dequantize(AVERAGE.rows["x"], AVERAGE.pairs["s1"]))
     reciprocal = np.float32(1) / AVERAGE.pairs["s2"].scale
@@ -59,7 +59,7 @@ def test_unfused_multiplies_by_the_reciprocal_and_adds_the_zero_point_before_rou
     assert (found != AVERAGE.stepwise()).any()
 
 
-def test_the_quantized_average_is_rounded_before_it_is_rescaled(library: Torch) -> None:
+def test_the_quantized_average_is_rounded_before_it_is_rescaled(library: TorchPatterns) -> None:
     shipped, unfused = AVERAGE.answer(library, SHIPPED), AVERAGE.answer(library)
     codes = AVERAGE.rows["x"].astype(np.int64)
     assert np.abs(shipped - unfused).max() == 1
@@ -68,7 +68,7 @@ def test_the_quantized_average_is_rounded_before_it_is_rescaled(library: Torch) 
 
 
 @pytest.mark.parametrize("way", [SHIPPED, "onednn", "fbgemm", "qnnpack"])
-def test_products_saturate_in_16_bits_or_not_at_all(library: Torch, way: str) -> None:
+def test_products_saturate_in_16_bits_or_not_at_all(library: TorchPatterns, way: str) -> None:
     """On processors without VNNI pairs of products are added up in 16 bits, with saturation."""
     if way not in {one.name for one in library.ways}:
         pytest.skip(f"this build has no engine {way}")
@@ -97,13 +97,13 @@ def test_products_saturate_in_16_bits_or_not_at_all(library: Torch, way: str) ->
         ("relu-q", ["relu", "quantize_per_tensor"]),
     ],
 )
-def test_the_graph_has_what_torch_ao_makes_of_it(library: Torch, words: str, graph: list[str]) -> None:
+def test_the_graph_has_what_torch_ao_makes_of_it(library: TorchPatterns, words: str, graph: list[str]) -> None:
     one = asked(words, "uint8", zero_points=(4, 0, 8))
     assert list(one.graph(library, SHIPPED)) == graph
     assert np.abs(one.answer(library, SHIPPED) - one.stepwise()).max() <= 1
 
 
-def test_the_result_of_tanh_keeps_its_own_scale(library: Torch) -> None:
+def test_the_result_of_tanh_keeps_its_own_scale(library: TorchPatterns) -> None:
     one = asked("tanh", "uint8", ("0.0625", "0.0078125"), (4, 128))
     assert list(one.graph(library, SHIPPED)) == ["tanh (quantized)"]
     assert np.abs(one.answer(library, SHIPPED) - one.stepwise()).max() <= 1
@@ -119,13 +119,13 @@ def test_the_result_of_tanh_keeps_its_own_scale(library: Torch) -> None:
         ("DQ(Q(x, s), t)", "uint8", UNFUSED, "one scale and zero point in torch"),
     ],
 )
-def test_refusals_keep_their_message(library: Torch, words: str, kind: str, way: str, message: str) -> None:
+def test_refusals_keep_their_message(library: TorchPatterns, words: str, kind: str, way: str, message: str) -> None:
     with pytest.raises(Unsupported) as refused:
         asked(words, kind).answer(library, way)
     assert message in str(refused.value)
 
 
-def test_the_script_shows_both_answers(library: Torch, tmp_path: Path) -> None:
+def test_the_script_shows_both_answers(library: TorchPatterns, tmp_path: Path) -> None:
     """An operand may be called like a module."""
     one = asked("Q(AveragePool(DQ(torch)))", "int8", ("0.1", "0.3"), (1, 3))
     row = int(np.argmax(one.answer(library, SHIPPED) != one.answer(library)))

@@ -27,7 +27,7 @@ from tiebreak.golden.problem import Array
 DELEGATE = "DELEGATE"
 
 
-class Setting(NamedTuple):
+class LiteRtWay(NamedTuple):
     """An OpResolverType, and whether the graph is the converter's."""
 
     resolver: str
@@ -38,16 +38,16 @@ class Setting(NamedTuple):
 
 
 SETTINGS = {
-    UNFUSED: Setting(NO_DELEGATE),
-    SHIPPED: Setting(AS_SHIPPED),
-    "reference kernels": Setting(REFERENCE),
-    "integer kernels": Setting(NO_DELEGATE, integer=True),
-    "integer kernels, XNNPACK": Setting(AS_SHIPPED, integer=True),
-    "integer kernels, reference": Setting(REFERENCE, integer=True),
+    UNFUSED: LiteRtWay(NO_DELEGATE),
+    SHIPPED: LiteRtWay(AS_SHIPPED),
+    "reference kernels": LiteRtWay(REFERENCE),
+    "integer kernels": LiteRtWay(NO_DELEGATE, integer=True),
+    "integer kernels, XNNPACK": LiteRtWay(AS_SHIPPED, integer=True),
+    "integer kernels, reference": LiteRtWay(REFERENCE, integer=True),
 }
 
 
-class LiteRt:
+class LiteRtPatterns:
     """Interpreters of one thread."""
 
     name = "litert"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.litert_schema import VERSION, bytes_of, schema_object, schema_tensor
-from tiebreak.adapters.patterns.litert_graph import Graph, Held, Operator
+from tiebreak.adapters.patterns.litert_graph import Graph, Held, LiteRtOperator
 
 VALID = 1  # padding: none
 WINDOW = {"padding": VALID, "strideW": 1, "strideH": 1}
@@ -76,7 +76,7 @@ def buffer(schema: Any, held: Held) -> Any:
     return schema.BufferT() if held.constant is None else schema_object(schema.BufferT, data=bytes_of(held.constant))
 
 
-def operator_of(schema: Any, one: Operator, graph: Graph, number: int, places: Mapping[str, int]) -> Any:
+def operator_of(schema: Any, one: LiteRtOperator, graph: Graph, number: int, places: Mapping[str, int]) -> Any:
     inputs, outputs = [places[name] for name in one.inputs], [places[one.output]]
     made = schema_object(schema.OperatorT, opcodeIndex=number, inputs=inputs, outputs=outputs)
     if one.name in OPTIONS:

@@ -49,7 +49,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Operator:
+class LiteRtOperator:
     """An operator by the schema's name. `activation` is what it applies to its result."""
 
     name: str
@@ -63,7 +63,7 @@ class Graph:
     """Operators in the order in which they run; the last one gives the output. `axis` is that of a row's values."""
 
     tensors: Mapping[str, Held]
-    operators: tuple[Operator, ...]
+    operators: tuple[LiteRtOperator, ...]
     inputs: tuple[str, ...]
     axis: int
 
@@ -99,7 +99,7 @@ def float_graph(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, 
     layout = layout_of(pattern)
     reads = {step.inputs[0]: pairs[step.pair] for step in pattern.steps if step.operation == DEQUANTIZE}
     tensors: dict[str, Held] = {}
-    operators: list[Operator] = []
+    operators: list[LiteRtOperator] = []
     for operand in pattern.operands:
         array = laid_out(operand, rows[operand.name], layout)
         value = array if operand.constant else None
@@ -130,31 +130,31 @@ def origin(pattern: Pattern, value: str) -> str:
     return value
 
 
-def operators_of(step: Step, layout: str) -> Iterator[Operator]:
+def operators_of(step: Step, layout: str) -> Iterator[LiteRtOperator]:
     if step.operation == "Clip":
         yield from clip(step)
     elif step.operation == "Resize":
-        yield Operator(RESIZERS[step.attributes["mode"]], (*step.inputs, ":size"), step.output)
+        yield LiteRtOperator(RESIZERS[step.attributes["mode"]], (*step.inputs, ":size"), step.output)
     elif step.operation in MATRICES:
-        yield Operator("BATCH_MATMUL" if layout == PRODUCTS else "FULLY_CONNECTED", step.inputs, step.output)
+        yield LiteRtOperator("BATCH_MATMUL" if layout == PRODUCTS else "FULLY_CONNECTED", step.inputs, step.output)
     elif step.operation == "Conv":
-        yield Operator("CONV_2D", (*step.inputs, f"{step.output}:bias"), step.output)
+        yield LiteRtOperator("CONV_2D", (*step.inputs, f"{step.output}:bias"), step.output)
     else:
         further = (":axes",) if step.operation == "GlobalAveragePool" else ()
-        yield Operator(NAMES[step.operation], (*step.inputs, *further), step.output)
+        yield LiteRtOperator(NAMES[step.operation], (*step.inputs, *further), step.output)
 
 
 def is_relu6(step: Step) -> bool:
     return (step.attributes["min"], step.attributes["max"]) == (0, 6)
 
 
-def clip(step: Step) -> Iterator[Operator]:
+def clip(step: Step) -> Iterator[LiteRtOperator]:
     """RELU6, or the smaller of the value and the upper limit, then the larger of that and the lower limit."""
     if is_relu6(step):
-        yield Operator("RELU6", step.inputs, step.output)
+        yield LiteRtOperator("RELU6", step.inputs, step.output)
         return
-    yield Operator("MINIMUM", (*step.inputs, f"{step.output}:max"), f"{step.output}:least")
-    yield Operator("MAXIMUM", (f"{step.output}:least", f"{step.output}:min"), step.output)
+    yield LiteRtOperator("MINIMUM", (*step.inputs, f"{step.output}:max"), f"{step.output}:least")
+    yield LiteRtOperator("MAXIMUM", (f"{step.output}:least", f"{step.output}:min"), step.output)
 
 
 def further_tensors(step: Step) -> dict[str, Held]:

@@ -1,10 +1,9 @@
 """What LiteRT's converter makes of DEQUANTIZE > operator > QUANTIZE: the operator on quantized tensors.
 
-Seen with the converter of TensorFlow 2.21. RELU and RELU6 go into the operator before them. Pools keep the scale and
-the zero point of their input, as LiteRT's 8-bit quantization specification says ("Input and outputs must all have same
-scale/zero_point"), and QUANTIZE rescales what they give; before resizing QUANTIZE rescales instead. LOGISTIC, TANH and
-SOFTMAX have the outputs' scale and zero point that the specification fixes. A clip is cut above before it is rescaled,
-and below after that.
+Seen with the converter of TensorFlow 2.21. RELU and RELU6 go into the operator before them. LiteRT's 8-bit
+quantization specification says of pools and of resizing: "Input and outputs must all have same scale/zero_point". So
+QUANTIZE rescales what a pool gives, and what is to be resized. LOGISTIC, TANH and SOFTMAX have the output's scale and
+zero point that the specification fixes. A clip is cut above before it is rescaled, and below after that.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tiebreak.adapters.patterns.litert_graph import RESIZERS, Graph, Held, Operator
+from tiebreak.adapters.patterns.litert_graph import RESIZERS, Graph, Held, LiteRtOperator
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.patterns.graph import REAL, Pair
@@ -33,7 +32,7 @@ FIXED: Mapping[str, Mapping[int, tuple[float, int]]] = {
 
 def integer_graph(graph: Graph) -> Graph:
     """The graph with each such part replaced. Unsupported if it has none."""
-    lowering = Lowering(dict(graph.tensors), graph.operators, {one.output: one for one in graph.operators})
+    lowering = IntegerLowering(dict(graph.tensors), graph.operators, {one.output: one for one in graph.operators})
     operators = needed([new for one in graph.operators for new in lowering.lowered(one)])
     if operators == graph.operators:
         raise Unsupported("no operator of this pattern lies alone between DEQUANTIZE and QUANTIZE")
@@ -42,9 +41,9 @@ def integer_graph(graph: Graph) -> Graph:
     return replace(graph, tensors=tensors, operators=operators)
 
 
-def needed(operators: Sequence[Operator]) -> tuple[Operator, ...]:
+def needed(operators: Sequence[LiteRtOperator]) -> tuple[LiteRtOperator, ...]:
     """Those that the last one needs."""
-    wanted, found = {operators[-1].output}, list[Operator]()
+    wanted, found = {operators[-1].output}, list[LiteRtOperator]()
     for one in reversed(operators):
         if one.output in wanted:
             wanted |= set(one.inputs)
@@ -53,14 +52,14 @@ def needed(operators: Sequence[Operator]) -> tuple[Operator, ...]:
 
 
 @dataclass(frozen=True)
-class Lowering:
+class IntegerLowering:
     """The tensors so far, the float graph's operators, and the one that makes each of its values."""
 
     tensors: dict[str, Held]
-    operators: Sequence[Operator]
-    made: Mapping[str, Operator]
+    operators: Sequence[LiteRtOperator]
+    made: Mapping[str, LiteRtOperator]
 
-    def lowered(self, one: Operator) -> Iterator[Operator]:
+    def lowered(self, one: LiteRtOperator) -> Iterator[LiteRtOperator]:
         """What stands for this operator: itself, unless it is a QUANTIZE that ends such a part."""
         part = self.part(one) if one.name == "QUANTIZE" else None
         if part is None:
@@ -75,9 +74,9 @@ class Lowering:
             activation = part[1].name if len(part) > 1 else "NONE"
             yield from self.integer(replace(part[0], activation=activation), one.output)
 
-    def part(self, quantize: Operator) -> list[Operator] | None:
+    def part(self, quantize: LiteRtOperator) -> list[LiteRtOperator] | None:
         """The operators between DEQUANTIZE and this QUANTIZE; None if the converter leaves them in float."""
-        value, found = quantize.inputs[0], list[Operator]()
+        value, found = quantize.inputs[0], list[LiteRtOperator]()
         while value in self.made and self.made[value].name != "DEQUANTIZE":
             if sum(one.inputs.count(value) for one in self.operators) != 1:
                 return None
@@ -94,7 +93,7 @@ class Lowering:
         """The tensor that is dequantized; any other tensor itself."""
         return self.made[name].inputs[0] if name in self.made and self.made[name].name == "DEQUANTIZE" else name
 
-    def integer(self, one: Operator, output: str) -> Iterator[Operator]:
+    def integer(self, one: LiteRtOperator, output: str) -> Iterator[LiteRtOperator]:
         """The operator on quantized tensors, with QUANTIZE before or after it where a scale is not the output's own."""
         inputs, target = [self.quantized(name) for name in one.inputs], self.tensors[output]
         check(one, [self.tensors[name] for name in inputs], target)
@@ -103,7 +102,7 @@ class Lowering:
         if one.name in RESIZERS.values() and same(source) != same(target):
             before = inputs[0]
             inputs[0] = self.new(f"{output}:before", target)
-            yield Operator("QUANTIZE", (before,), inputs[0])
+            yield LiteRtOperator("QUANTIZE", (before,), inputs[0])
         if one.name == "CONV_2D":
             inputs[2] = self.bias(*inputs)
         inputs[1:] = [self.constant(name, self.tensors[inputs[0]]) for name in inputs[1:]]
@@ -112,7 +111,7 @@ class Lowering:
             return
         after = self.new(f"{output}:after", given)
         yield replace(one, inputs=tuple(inputs), output=after)
-        yield Operator("QUANTIZE", (after,), output)
+        yield LiteRtOperator("QUANTIZE", (after,), output)
 
     def new(self, name: str, like: Held) -> str:
         """The name of a new tensor of the same type, scale and zero point."""
@@ -138,7 +137,7 @@ class Lowering:
         return f"{name}:quantized"
 
 
-def check(one: Operator, inputs: Sequence[Held], target: Held) -> None:
+def check(one: LiteRtOperator, inputs: Sequence[Held], target: Held) -> None:
     """Unsupported for what the converter never makes and a kernel would take for something else."""
     types = {held.type for held in inputs if held.pair is not None}
     if one.name == "CONCATENATION" and types == {"int16"} and any(same(held) != same(target) for held in inputs):

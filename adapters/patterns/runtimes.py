@@ -13,8 +13,8 @@ from tiebreak.golden.untrusted_text import printable
 RUNTIMES = {
     "onnxruntime": "tiebreak.adapters.patterns.onnxruntime:OnnxRuntime",
     "openvino": "tiebreak.adapters.patterns.openvino:OpenVino",
-    "litert": "tiebreak.adapters.patterns.litert:LiteRt",
-    "torch": "tiebreak.adapters.patterns.torch:Torch",
+    "litert": "tiebreak.adapters.patterns.litert:LiteRtPatterns",
+    "torch": "tiebreak.adapters.patterns.torch:TorchPatterns",
 }
 
 

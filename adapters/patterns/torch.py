@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
 from tiebreak.adapters.patterns.onnx_graph import layout_of, rows_again, tensors
 from tiebreak.adapters.patterns.torch_graph import float_lines, name_of, numbers, quantized_kind, quantized_lines
-from tiebreak.adapters.patterns.torch_program import Line, run_lines
+from tiebreak.adapters.patterns.torch_program import TorchLine, run_lines
 from tiebreak.adapters.reproducer import array_source
 from tiebreak.adapters.torch_calls import FAULTS, REFUSALS
 from tiebreak.golden.errors import Unsupported
@@ -19,7 +19,7 @@ from tiebreak.golden.patterns.graph import DEQUANTIZE, Pair, Pattern
 from tiebreak.golden.problem import Array
 
 
-class Torch:
+class TorchPatterns:
     """One thread. Besides the default engine, each other one that this build supports is a way."""
 
     name = "torch"
@@ -94,7 +94,7 @@ def refusing(make: Callable[[], Array]) -> Array:
         raise Unsupported(str(error)) from None
 
 
-def shown(lines: Sequence[Line], quantized: Set[str]) -> Iterator[str]:
+def shown(lines: Sequence[TorchLine], quantized: Set[str]) -> Iterator[str]:
     """The functions that run, those of float tensors too that run on quantized ones; int_repr only takes the codes."""
     known = set(quantized)
     for line in lines:
@@ -142,5 +142,5 @@ def script(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array
     )
 
 
-def body(lines: Sequence[Line]) -> str:
+def body(lines: Sequence[TorchLine]) -> str:
     return "\n".join(f"    {text}" for text in (*(line.source for line in lines), f"return {lines[-1].output}.numpy()"))

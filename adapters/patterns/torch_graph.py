@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tiebreak.adapters.patterns.onnx_graph import SPATIAL
-from tiebreak.adapters.patterns.torch_program import Kind, Line, Value, needed
+from tiebreak.adapters.patterns.torch_program import TorchKind, TorchLine, TorchValue, needed
 from tiebreak.adapters.torch_classic import QUANTIZED
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pair, Pattern, Step
@@ -43,21 +43,21 @@ WITH_RELU = {"Add", "Mul", "MatMul", "Gemm", "Conv"}
 PRODUCTS = {"MatMul", "Gemm"}
 
 
-def float_lines(pattern: Pattern, pairs: Mapping[str, Pair]) -> tuple[Line, ...]:
+def float_lines(pattern: Pattern, pairs: Mapping[str, Pair]) -> tuple[TorchLine, ...]:
     return tuple(finished(pattern, [float_line(pattern, step, pairs) for step in pattern.steps]))
 
 
-def quantized_lines(pattern: Pattern, pairs: Mapping[str, Pair]) -> tuple[Line, ...]:
-    lowering = Lowering(pattern, pairs)
+def quantized_lines(pattern: Pattern, pairs: Mapping[str, Pair]) -> tuple[TorchLine, ...]:
+    lowering = QuantizedLowering(pattern, pairs)
     lines = [line for step in pattern.steps for line in lowering.lowered(step)]
     return tuple(finished(pattern, needed(lines)))
 
 
-def finished(pattern: Pattern, lines: Sequence[Line]) -> Iterator[Line]:
+def finished(pattern: Pattern, lines: Sequence[TorchLine]) -> Iterator[TorchLine]:
     """The lines, and one that takes the codes."""
     yield from lines
     if pattern.steps[-1].operation == QUANTIZE:
-        yield Line("codes", "int_repr", (Value(lines[-1].output),))
+        yield TorchLine("codes", "int_repr", (TorchValue(lines[-1].output),))
 
 
 def name_of(pattern: Pattern, value: str) -> str:
@@ -65,17 +65,17 @@ def name_of(pattern: Pattern, value: str) -> str:
     return f"x_{value}" if value in {operand.name for operand in pattern.operands} else value
 
 
-def float_line(pattern: Pattern, step: Step, pairs: Mapping[str, Pair]) -> Line:
-    values = tuple(Value(name_of(pattern, name)) for name in step.inputs)
+def float_line(pattern: Pattern, step: Step, pairs: Mapping[str, Pair]) -> TorchLine:
+    values = tuple(TorchValue(name_of(pattern, name)) for name in step.inputs)
     if step.operation == QUANTIZE:
         return quantize(values[0], pairs[step.pair], step.output)
     if step.operation == DEQUANTIZE:
-        return Line(step.output, "dequantize", values)
-    return Line(step.output, *call(pattern, step, values))
+        return TorchLine(step.output, "dequantize", values)
+    return TorchLine(step.output, *call(pattern, step, values))
 
 
-def quantize(value: Value, pair: Pair, output: str) -> Line:
-    return Line(output, "quantize_per_tensor", (value, *numbers(pair), Kind(quantized_kind(pair.type))))
+def quantize(value: TorchValue, pair: Pair, output: str) -> TorchLine:
+    return TorchLine(output, "quantize_per_tensor", (value, *numbers(pair), TorchKind(quantized_kind(pair.type))))
 
 
 def quantized_kind(kind: str) -> str:
@@ -88,7 +88,7 @@ def numbers(pair: Pair) -> tuple[float, int]:
     return float(pair.scale), pair.zero_point
 
 
-def call(pattern: Pattern, step: Step, values: tuple[Value, ...]) -> tuple[str, tuple[Any, ...]]:
+def call(pattern: Pattern, step: Step, values: tuple[TorchValue, ...]) -> tuple[str, tuple[Any, ...]]:
     """The function of an operator, which takes float and where it can quantized tensors, and its arguments."""
     if step.operation == "Clip":
         return "clamp", (*values, float(step.attributes["min"]), float(step.attributes["max"]))
@@ -112,7 +112,7 @@ def has_weights(pattern: Pattern, step: Step) -> bool:
 
 
 @dataclass(frozen=True)
-class Lowering:
+class QuantizedLowering:
     """Replaces DQ > operator > Q, also with Relu before Q where torch has one function for both."""
 
     pattern: Pattern
@@ -122,14 +122,14 @@ class Lowering:
     def made(self) -> dict[str, Step]:
         return {step.output: step for step in self.pattern.steps}
 
-    def lowered(self, step: Step) -> Iterator[Line]:
+    def lowered(self, step: Step) -> Iterator[TorchLine]:
         part = self.part(step) if step.operation == QUANTIZE else []
         if not part:
             yield float_line(self.pattern, step, self.pairs)
             return
         first, relu = part[0], "_relu" if len(part) > 1 else ""
         dequantized = [self.made[name] for name in first.inputs]
-        values = tuple(Value(name_of(self.pattern, one.inputs[0])) for one in dequantized)
+        values = tuple(TorchValue(name_of(self.pattern, one.inputs[0])) for one in dequantized)
         pair = self.pairs[step.pair]
         if first.operation in SAME_FUNCTION:
             yield from self.same_function(first, values, self.pairs[dequantized[0].pair], pair, step.output)
@@ -152,35 +152,35 @@ class Lowering:
         return value in self.made and self.made[value].operation == DEQUANTIZE
 
     def same_function(
-        self, step: Step, values: tuple[Value, ...], source: Pair, target: Pair, output: str
-    ) -> Iterator[Line]:
+        self, step: Step, values: tuple[TorchValue, ...], source: Pair, target: Pair, output: str
+    ) -> Iterator[TorchLine]:
         """The float function on quantized tensors."""
-        line = Line(output, *call(self.pattern, step, values))
+        line = TorchLine(output, *call(self.pattern, step, values))
         quantized_kind(source.type)
         if given(step, source) == target:
             yield line
             return
         yield replace(line, output=f"{output}_kept")
-        yield Line(f"{output}_float", "dequantize", (Value(f"{output}_kept"),))
-        yield quantize(Value(f"{output}_float"), target, output)
+        yield TorchLine(f"{output}_float", "dequantize", (TorchValue(f"{output}_kept"),))
+        yield quantize(TorchValue(f"{output}_float"), target, output)
 
     def rescaling(
-        self, step: Step, values: tuple[Value, ...], relu: str, pair: tuple[Any, ...], output: str
-    ) -> Iterator[Line]:
+        self, step: Step, values: tuple[TorchValue, ...], relu: str, pair: tuple[Any, ...], output: str
+    ) -> Iterator[TorchLine]:
         """torch.ops.quantized's function, with weights that are packed first."""
         if step.operation == "Concat":
-            yield Line(output, "ops.quantized.cat", (values, self.last_axis(), *pair))
+            yield TorchLine(output, "ops.quantized.cat", (values, self.last_axis(), *pair))
         elif step.operation in RESCALING:
             further = (-1,) if step.operation == "Softmax" else ()
-            yield Line(output, f"ops.quantized.{RESCALING[step.operation]}{relu}", (*values, *further, *pair))
+            yield TorchLine(output, f"ops.quantized.{RESCALING[step.operation]}{relu}", (*values, *further, *pair))
         elif step.operation == "Conv":
-            yield Line(f"{output}_packed", "ops.quantized.conv2d_prepack", (values[1], None, *ONE_BY_ONE))
-            yield Line(output, f"ops.quantized.conv2d{relu}", (values[0], Value(f"{output}_packed"), *pair))
+            yield TorchLine(f"{output}_packed", "ops.quantized.conv2d_prepack", (values[1], None, *ONE_BY_ONE))
+            yield TorchLine(output, f"ops.quantized.conv2d{relu}", (values[0], TorchValue(f"{output}_packed"), *pair))
         elif has_weights(self.pattern, step):
-            yield Line(f"{output}_packed", "ops.quantized.linear_prepack", (values[1], None))
-            yield Line(output, f"ops.quantized.linear{relu}", (values[0], Value(f"{output}_packed"), *pair))
+            yield TorchLine(f"{output}_packed", "ops.quantized.linear_prepack", (values[1], None))
+            yield TorchLine(output, f"ops.quantized.linear{relu}", (values[0], TorchValue(f"{output}_packed"), *pair))
         else:
-            yield Line(output, "ops.quantized.matmul", (*values, *pair))
+            yield TorchLine(output, "ops.quantized.matmul", (*values, *pair))
 
     def last_axis(self) -> int:
         """quantized.cat counts from the front only."""

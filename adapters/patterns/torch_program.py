@@ -9,22 +9,22 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Value:
+class TorchValue:
     """What an operand or an earlier line gives."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Kind:
+class TorchKind:
     """One of torch's types, by name."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Line:
-    """`output = torch.<function>(*arguments)`. Arguments are numbers, None, Values, Kinds and tuples of them."""
+class TorchLine:
+    """`output = torch.<function>(*arguments)`. Arguments are values, kinds, numbers, None and tuples of them."""
 
     output: str
     function: str
@@ -44,30 +44,30 @@ class Line:
 
 
 def evaluated(library: Any, known: Mapping[str, Any], argument: Any) -> Any:
-    if isinstance(argument, Value):
+    if isinstance(argument, TorchValue):
         return known[argument.name]
     if isinstance(argument, tuple):
         return [evaluated(library, known, one) for one in argument]
-    return getattr(library, argument.name) if isinstance(argument, Kind) else argument
+    return getattr(library, argument.name) if isinstance(argument, TorchKind) else argument
 
 
 def written(argument: Any) -> str:
     if isinstance(argument, tuple):
         return f"[{', '.join(map(written, argument))}]"
-    if isinstance(argument, Kind):
+    if isinstance(argument, TorchKind):
         return f"torch.{argument.name}"
-    return argument.name if isinstance(argument, Value) else repr(argument).replace("'", '"')
+    return argument.name if isinstance(argument, TorchValue) else repr(argument).replace("'", '"')
 
 
 def names_in(argument: Any) -> set[str]:
     if isinstance(argument, tuple):
         return {name for one in argument for name in names_in(one)}
-    return {argument.name} if isinstance(argument, Value) else set()
+    return {argument.name} if isinstance(argument, TorchValue) else set()
 
 
-def needed(lines: Sequence[Line]) -> tuple[Line, ...]:
+def needed(lines: Sequence[TorchLine]) -> tuple[TorchLine, ...]:
     """Those that the last one needs."""
-    wanted, found = {lines[-1].output}, list[Line]()
+    wanted, found = {lines[-1].output}, list[TorchLine]()
     for line in reversed(lines):
         if line.output in wanted:
             wanted |= line.reads
@@ -75,7 +75,7 @@ def needed(lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(reversed(found))
 
 
-def run_lines(library: Any, lines: Sequence[Line], given: Mapping[str, Any]) -> Any:
+def run_lines(library: Any, lines: Sequence[TorchLine], given: Mapping[str, Any]) -> Any:
     """What the last line gives; `given` are the operands by name."""
     known = dict(given)
     for line in lines:
