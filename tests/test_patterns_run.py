@@ -194,10 +194,8 @@ def test_what_a_runtime_says_is_escaped(tmp_path: Path) -> None:
 )
 def test_bad_input_is_refused_in_one_line(words: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
-    result = subprocess.run(
-        [sys.executable, "-m", "tiebreak", "pattern", *words], capture_output=True, text=True, check=False
-    )
-    assert result.returncode == 2
+    result = invoked(*words)
+    assert result.exit_code == 2
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
