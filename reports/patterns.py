@@ -20,22 +20,21 @@ COLUMNS = {
     "fused ≠ exact": "fused_exact",
     "unfused ≠ exact": "unfused_exact",
 }
-LONGEST = 160
+LONGEST = 400
 
 
 def print_patterns(found: Mapping[str, Any], folder: Path) -> None:
     """Print the table, the clearest witnesses, and where the rest is."""
     console = Console()
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("pattern", "backend", "outputs", *COLUMNS, "undone by"):
-        table.add_column(heading, justify="right" if heading in COLUMNS or heading == "outputs" else "left")
+    for heading in ("pattern", "backend", "outputs", *COLUMNS):
+        table.add_column(heading, justify="left" if heading in ("pattern", "backend") else "right")
     for cell in found["cells"]:
-        numbers = [shown(cell[name]) for name in COLUMNS.values()]
-        undone = ", ".join(cell["restores"][:2]) if cell["settings_differ"] else ""
-        table.add_row(*map(terminal_text, (cell["pattern"], cell["backend"], f"{cell['outputs']:,}", *numbers, undone)))
+        numbers = [f"{cell['outputs']:,}", *(shown(cell[name]) for name in COLUMNS.values())]
+        table.add_row(terminal_label(cell["pattern"], 20), terminal_label(cell["backend"], 20), *numbers)
     console.print(table)
     for line in sentences(found):
-        console.print(terminal_label(line, LONGEST), highlight=False)
+        console.print(terminal_label(line, LONGEST), highlight=False, soft_wrap=True)
     console.print(f"report: {terminal_text(str(folder / 'report.html'))}", highlight=False, soft_wrap=True)
 
 
@@ -66,8 +65,12 @@ def sentence(cell: Cell) -> str:
     graph = " > ".join(row["graph"])
     return (
         f"{cell['backend']} {cell['version']}: {cell['text']} as shipped runs {graph}, and {row['differ_unfused']:,} of "
-        f"{row['outputs']:,} outputs differ from those of the unfused graph at {pairs_text(row)}"
+        f"{row['outputs']:,} outputs differ from those of the unfused graph at {pairs_text(row)}{undone(cell)}"
     )
+
+
+def undone(cell: Cell) -> str:
+    return f"; undone by {', '.join(cell['restores'])}" if cell["restores"] else ""
 
 
 def pairs_text(row: Mapping[str, Any]) -> str:

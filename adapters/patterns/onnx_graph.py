@@ -16,6 +16,7 @@ OPSET = 21  # the first whose QuantizeLinear has 16-bit types
 NAMES = {QUANTIZE: "QuantizeLinear", DEQUANTIZE: "DequantizeLinear"}
 SPATIAL = {"MaxPool", "AveragePool", "GlobalAveragePool", "Resize", "Conv"}  # they take images
 MATRICES = {"MatMul", "Gemm"}
+RANKS = {"images": 4, "MatMul": 3, "Gemm": 2}
 ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
     "MaxPool": {"kernel_shape": [1, 2]},
     "AveragePool": {"kernel_shape": [1, 2]},
@@ -40,8 +41,7 @@ def tensor(operand: Operand, array: Array, layout: str) -> Array:
         return np.ascontiguousarray(columns.T[:, None, None, :] if layout == "images" else columns)
     if operand.columns and layout != "MatMul":
         raise Unsupported(f"{operand.name}: the second factor of {'Conv' if layout == 'images' else layout} is a constant")
-    rank = {"images": 4, "MatMul": 3, "Gemm": 2}[layout]
-    shape = [len(array), *[1] * (rank - 2), array.shape[1]]
+    shape = [len(array), *[1] * (RANKS[layout] - 2), array.shape[1]]
     found = array.reshape(shape)
     return np.ascontiguousarray(found.swapaxes(1, 2) if operand.columns else found)
 
@@ -58,7 +58,7 @@ def onnx_pattern(pattern: Pattern, pairs: Mapping[str, Pair], given: Mapping[str
 
     nodes = [make(step, pattern) for step in pattern.steps]
     inputs = [value_info(one.name, one.type, given[one.name].shape) for one in pattern.inputs]
-    output = helper.make_tensor_value_info("y", onnx_type(pattern.output), None)
+    output = helper.make_tensor_value_info("y", onnx_type(pattern.output), [None] * RANKS[layout_of(pattern)])
     fixed = {one.name: given[one.name] for one in pattern.operands if one.constant}
     fixed |= parameters(pattern, pairs) | limits(pattern.steps)
     initializers = [numpy_helper.from_array(array, name) for name, array in fixed.items()]

@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator
 from decimal import Context, Decimal
 from fractions import Fraction
 
+from tiebreak.golden.errors import InvalidInput
+
 FIRST_DIGITS, MOST_DIGITS = 30, 2000
+LARGEST = 1_000_000  # of an argument: e to its power has half as many digits
 Bounds = tuple[Fraction, Fraction]
 
 
@@ -42,6 +45,8 @@ def rounded(curve: str, x: Fraction, rounding: Callable[[Fraction], int]) -> int
 
     The curves are rational at 0 only (Lindemann and Weierstrass), so everywhere else bounds near enough decide.
     """
+    if abs(x) > LARGEST:
+        raise InvalidInput(f"{curve} of {float(x):.6g}: the exact truth is worked out up to {LARGEST:,}")
     if x == 0:
         return rounding(Fraction(0 if curve == "Tanh" else 1, 2))
     for digits in doubled(FIRST_DIGITS):

@@ -45,8 +45,8 @@ def exact(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]
     known = {name: Value(*read(array)) for name, array in rows.items()}
     for step in pattern.steps:
         values = [known[name] for name in step.inputs]
-        if step.operation not in (QUANTIZE, *MOVES) and any(value.curve for value in values):
-            raise InvalidInput(f"{step.operation} of {values[0].curve}: the exact truth needs a Q between them")
+        if step.operation != QUANTIZE and (curves := [value.curve for value in values if value.curve]):
+            raise InvalidInput(f"{step.operation} of {curves[0]}: the exact truth needs a Q between them")
         known[step.output] = apply(step, values, pairs)
     result = known[pattern.result]
     return floats(result) if pattern.output == REAL else result.numbers.astype(np.int64)
@@ -187,7 +187,6 @@ def product(attributes: Mapping[str, Any], x: Value, w: Value) -> Value:
     return Value((x.numbers * w.numbers).sum(axis=1, keepdims=True), x.unit * w.unit)
 
 
-MOVES = ("Concat",)  # what moves values without computing
 STEPS: dict[str, Callable[..., Value]] = {
     "Relu": relu,
     "Clip": clip,
