@@ -80,6 +80,18 @@ def test_products_saturate_in_16_bits_or_not_at_all(library: TorchPatterns, way:
     assert any(np.array_equal(found, right) for right in (saturated, LINEAR.stepwise()))
 
 
+@pytest.mark.parametrize("words", ["matmul", "conv"])
+def test_onednn_reads_unsigned_weights_as_signed_ones(library: TorchPatterns, words: str) -> None:
+    """It takes quint8 weights, other engines refuse them, and gives half of the outputs wrong."""
+    if "onednn" not in {one.name for one in library.ways}:
+        pytest.skip("this build has no engine onednn")
+    one = asked(words, "uint8", ("0.0625", "0.25", "0.5"))
+    x, signed = one.rows["x"].astype(np.int64), one.rows["w"][0].view(np.int8).astype(np.int64)
+    found = one.answer(library, "onednn")
+    assert np.array_equal(found, np.clip(np.rint(x @ signed / 32), 0, 255))
+    assert np.count_nonzero(found != one.stepwise()) == 32640
+
+
 @pytest.mark.parametrize(
     ("words", "graph"),
     [
