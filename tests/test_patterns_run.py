@@ -121,7 +121,10 @@ def test_onnxruntime_adds_another_way_as_shipped(tmp_path: Path) -> None:
     setting = settings(pattern, 1)[0]
     with IsolatedRuntime("onnxruntime") as runtime:
         runtime.start()
-        found = {row["way"]: row for row in asked(runtime, pattern, setting, Truths.of(pattern, setting, rows_of(pattern, setting.pairs)))}
+        found = {
+            row["way"]: row
+            for row in asked(runtime, pattern, setting, Truths.of(pattern, setting, rows_of(pattern, setting.pairs)))
+        }
     assert found[UNFUSED]["graph"] == ["DequantizeLinear", "DequantizeLinear", "Add", "QuantizeLinear"]
     assert found[UNFUSED]["differ_stepwise"] == 0
     assert found[SHIPPED]["graph"] == ["QLinearAdd"]

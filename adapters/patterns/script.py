@@ -24,19 +24,19 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 '''
-TAIL = '''
+TAIL = """
 print(library)
 print("as shipped:", shipped.ravel().tolist())
 print("unfused:   ", unfused.ravel().tolist())
 print("exact:     ", {exact})
 sys.exit(0 if np.array_equal(shipped, unfused) else 1)
-'''
+"""
 
 
 def fused_script(
     backend: str, title: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], exact: str
 ) -> str:
-    """The script's text for these rows; `exact` is what the exact truth gives, as text. ModuleNotFoundError: no onnx."""
+    """The script for these rows; `exact` is the exact truth's result, as text. Without onnx ModuleNotFoundError."""
     given = tensors(pattern, rows)
     fixed = {one.name: given[one.name] for one in pattern.operands if one.constant}
     fixed |= parameters(pattern, pairs) | limits(pattern.steps)

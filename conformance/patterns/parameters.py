@@ -17,11 +17,20 @@ from tiebreak.golden.patterns.graph import Pair, Pattern
 
 # Scales of the pairs in order of appearance; the last one is of the output, unless all pairs are shared.
 SCALES: Mapping[str, Sequence[tuple[str, ...]]] = {
-    "near-rational ratios": (("0.02", "0.03", "0.04"), ("0.1", "0.2", "0.3"), ("0.05", "0.15", "0.1"), ("0.07", "0.03", "0.05")),
+    "near-rational ratios": (
+        ("0.02", "0.03", "0.04"),
+        ("0.1", "0.2", "0.3"),
+        ("0.05", "0.15", "0.1"),
+        ("0.07", "0.03", "0.05"),
+    ),
     "decimals": (("0.0235", "0.0117", "0.0471"), ("0.0078", "0.0039", "0.0157"), ("0.5", "0.3", "0.7")),
     "powers of two": (("0.0625", "0.0625", "0.125"), ("1", "0.5", "2"), ("0.00390625", "0.0078125", "0.015625")),
     "one scale": (("0.1",), ("0.0125",), ("1",)),
-    "the ends of a decision": (("0.1", "0.1", "0.0999999940"), ("0.1", "0.1000000089", "0.1"), ("0.001", "0.3", "0.02")),
+    "the ends of a decision": (
+        ("0.1", "0.1", "0.0999999940"),
+        ("0.1", "0.1000000089", "0.1"),
+        ("0.001", "0.3", "0.02"),
+    ),
 }
 ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
     "lowest": (0,),
@@ -63,7 +72,10 @@ def interleaved() -> list[int]:
     """The places of the lists of scales: the first of each reason, then the second of each."""
     starts = [sum(map(len, list(SCALES.values())[:k])) for k in range(len(SCALES))]
     longest = max(map(len, SCALES.values()))
-    rounds = [[start + k for start, some in zip(starts, SCALES.values(), strict=True) if k < len(some)] for k in range(longest)]
+    rounds = [
+        [start + k for start, some in zip(starts, SCALES.values(), strict=True) if k < len(some)]
+        for k in range(longest)
+    ]
     return [place for one in rounds for place in one]
 
 
