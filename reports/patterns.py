@@ -64,7 +64,7 @@ def sentence(cell: Cell) -> str:
     row = cell["worst"]
     graph = " > ".join(row["graph"])
     return (
-        f"{cell['backend']} {cell['version']}: {cell['text']} as shipped runs {graph}, and {row['differ_unfused']:,} of "
+        f"{cell['backend']} {cell['version']}: {cell['text']} runs {graph} as shipped, {row['differ_unfused']:,} of "
         f"{row['outputs']:,} outputs differ from those of the unfused graph at {pairs_text(row)}{undone(cell)}"
     )
 

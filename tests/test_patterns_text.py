@@ -21,7 +21,12 @@ def test_a_pattern_is_read_back_from_its_own_text(name: str) -> None:
 
 def test_pairs_are_named_in_the_order_of_the_data() -> None:
     pattern = pattern_of("Q(Add(DQ(a), DQ(b)))")
-    assert [(step.operation, step.pair) for step in pattern.steps] == [("DQ", "s1"), ("DQ", "s2"), ("Add", ""), ("Q", "s3")]
+    assert [(step.operation, step.pair) for step in pattern.steps] == [
+        ("DQ", "s1"),
+        ("DQ", "s2"),
+        ("Add", ""),
+        ("Q", "s3"),
+    ]
 
 
 def test_a_pair_that_the_text_names_is_no_other_ones() -> None:
@@ -48,10 +53,23 @@ def test_operands_have_the_width_that_their_reader_needs() -> None:
 
 
 def test_python_form_is_the_text() -> None:
-    made = build.pattern(build.Q(build.Relu(build.Conv(build.DQ("x"), build.DQ(build.constant("w")), k=2)), "s9", type="int8"))
+    made = build.pattern(
+        build.Q(build.Relu(build.Conv(build.DQ("x"), build.DQ(build.constant("w")), k=2)), "s9", type="int8")
+    )
     assert made.text == "Q(Relu(Conv(DQ(x), DQ(constant(w)), k=2)), s9, type='int8')"
     assert made.pairs == {"s1": "uint8", "s2": "uint8", "s9": "int8"}
-    for name in ("Clip", "Add", "Sub", "Mul", "MaxPool", "AveragePool", "GlobalAveragePool", "Concat", "Sigmoid", "Tanh"):
+    for name in (
+        "Clip",
+        "Add",
+        "Sub",
+        "Mul",
+        "MaxPool",
+        "AveragePool",
+        "GlobalAveragePool",
+        "Concat",
+        "Sigmoid",
+        "Tanh",
+    ):
         arguments = {"Clip": ("x", 0, 6), "Add": ("x", "y"), "Sub": ("x", "y"), "Mul": ("x", "y"), "Concat": ("x", "y")}
         whole = build.Q(getattr(build, name)(*arguments.get(name, ("x",))))
         assert build.pattern(whole).steps[0].operation == name

@@ -40,7 +40,9 @@ def tensor(operand: Operand, array: Array, layout: str) -> Array:
         columns = array[0]
         return np.ascontiguousarray(columns.T[:, None, None, :] if layout == "images" else columns)
     if operand.columns and layout != "MatMul":
-        raise Unsupported(f"{operand.name}: the second factor of {'Conv' if layout == 'images' else layout} is a constant")
+        raise Unsupported(
+            f"{operand.name}: the second factor of {'Conv' if layout == 'images' else layout} is a constant"
+        )
     shape = [len(array), *[1] * (RANKS[layout] - 2), array.shape[1]]
     found = array.reshape(shape)
     return np.ascontiguousarray(found.swapaxes(1, 2) if operand.columns else found)

@@ -59,7 +59,7 @@ class OnnxRuntime:
         return Opened(graph, run)
 
 
-SCRIPT = '''
+SCRIPT = """
 import onnxruntime
 
 
@@ -74,4 +74,4 @@ def run(level):
 shipped = run(onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
 unfused = run(onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL)
 library = f"onnxruntime {onnxruntime.__version__}"
-'''
+"""

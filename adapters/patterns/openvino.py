@@ -32,7 +32,9 @@ class OpenVino:
 
     name = "openvino"
     ways = tuple(
-        Way(name, ", ".join([*(["one model a node"] if name == UNFUSED else []), *(f"{k}={v}" for k, v in one.items())]))
+        Way(
+            name, ", ".join([*(["one model a node"] if name == UNFUSED else []), *(f"{k}={v}" for k, v in one.items())])
+        )
         for name, one in SETTINGS.items()
     )
 
@@ -45,7 +47,9 @@ class OpenVino:
         if way == UNFUSED:
             return self.node_by_node(pattern, pairs, tensors(pattern, rows))
         compiled = self.compiled(pattern, pairs, tensors(pattern, rows), way)
-        graph = tuple(f"{layer} {precision}" for layer, precision in layers_of(compiled) if layer not in ("Const", "Output"))
+        graph = tuple(
+            f"{layer} {precision}" for layer, precision in layers_of(compiled) if layer not in ("Const", "Output")
+        )
         return Opened(graph, lambda given: rows_again(self.answer(compiled, pattern, tensors(pattern, given))))
 
     def compiled(self, pattern: Pattern, pairs: Mapping[str, Pair], given: Mapping[str, Array], way: str) -> Any:
@@ -91,7 +95,7 @@ def alone(pattern: Pattern, output: str) -> Pattern:
     return replace(pattern, operands=operands, steps=(step,), pairs=used, output=types[output])
 
 
-SCRIPT = '''
+SCRIPT = """
 import openvino
 
 core = openvino.Core()
@@ -125,4 +129,4 @@ for node in nodes:  # one model a node: nothing can be fused
     known[node.output[0]] = alone(node, known)
 unfused = known["y"]
 library = f"openvino {openvino.__version__}"
-'''
+"""

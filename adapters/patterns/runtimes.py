@@ -23,7 +23,9 @@ RUNTIMES = {
 def check_runtime(name: str) -> str:
     """The name of a built-in runtime, or your own as module:attribute or file.py:attribute. InvalidInput otherwise."""
     place, _, attribute = name.rpartition(":")
-    if name in RUNTIMES or (place and attribute.isidentifier() and (not place.endswith(".py") or Path(place).is_file())):
+    if name in RUNTIMES or (
+        place and attribute.isidentifier() and (not place.endswith(".py") or Path(place).is_file())
+    ):
         return name
     known = ", ".join(RUNTIMES)
     raise InvalidInput(

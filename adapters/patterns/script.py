@@ -20,11 +20,9 @@ Exits with 1 while the two answers differ, with 0 once they are the same.
 import sys
 
 import numpy as np
-
 '''
 ONNX = """import onnx
 from onnx import TensorProto, helper, numpy_helper
-
 """
 TAIL = """
 print(library)
@@ -38,14 +36,16 @@ sys.exit(0 if np.array_equal(shipped, unfused) else 1)
 def fused_script(
     backend: str, title: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], exact: str
 ) -> str:
-    """The script's text for these rows; `exact` is what the exact truth gives, as text.
+    """The script for these rows; `exact` is the exact truth's result, as text.
 
-    ModuleNotFoundError if the runtime takes ONNX models and there is no onnx.
+    ModuleNotFoundError without onnx, if the runtime takes ONNX models.
     """
     own = own_script(backend)
+    imports = ONNX if own is None else ""
     lines = onnx_lines(backend, pattern, pairs, rows) if own is None else own(pattern, pairs, rows).strip()
-    helper = f"{FILLED}\n\n\n" if "filled(" in lines else ""
-    return HEAD.format(title=safe_in_source(title), text=pattern.text) + helper + lines + TAIL.format(exact=repr(exact))
+    helper = f"\n\n{FILLED}\n\n" if "filled(" in lines else ""
+    head = HEAD.format(title=safe_in_source(title), text=pattern.text) + imports + helper
+    return head + "\n" + lines + TAIL.format(exact=repr(exact))
 
 
 def onnx_lines(backend: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> str:
@@ -57,5 +57,4 @@ def onnx_lines(backend: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: 
     feeds = [f"{one.name} = {array_source(given[one.name])}" for one in pattern.inputs]
     fed = ", ".join(f'"{one.name}": {one.name}' for one in pattern.inputs)
     model = model_source(onnx_pattern(pattern, pairs, given))
-    lines = (*bound, *feeds, model, f"feeds = {{{fed}}}", script_lines(backend).rstrip())
-    return ONNX + "\n".join(lines)
+    return "\n".join((*bound, *feeds, model, f"feeds = {{{fed}}}", script_lines(backend).rstrip()))

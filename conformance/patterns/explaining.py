@@ -67,7 +67,10 @@ def explanation(cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRunt
 
 
 def pairs_again(row: WayRow, pattern: Pattern) -> dict[str, Pair]:
-    return {name: Pair(np.float32(row["pairs"][name][0]), int(row["pairs"][name][1]), kind) for name, kind in pattern.pairs.items()}
+    return {
+        name: Pair(np.float32(row["pairs"][name][0]), int(row["pairs"][name][1]), kind)
+        for name, kind in pattern.pairs.items()
+    }
 
 
 def plain_name(name: str) -> str:
@@ -80,7 +83,9 @@ def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: Setting, pa
     if witness is None:
         return ""
     title = f"{cell['backend']} {cell['version']}: a graph gives another answer as shipped than unfused"
-    text = fused_script(cell["backend"], title, pattern, setting.pairs, rows_again(pattern, setting, witness), witness["exact"])
+    text = fused_script(
+        cell["backend"], title, pattern, setting.pairs, rows_again(pattern, setting, witness), witness["exact"]
+    )
     path.parent.mkdir(exist_ok=True)
     write_text_aside(path, text)
     return str(path.relative_to(folder))

@@ -25,7 +25,9 @@ def pairs_from(pattern: Pattern, texts: Sequence[str]) -> dict[str, Pair]:
         name, equals, value = text.partition("=")
         if not equals or name not in pattern.pairs:
             known = ", ".join(pattern.pairs)
-            raise InvalidInput(f"--scale {printable(text, 80)}: write NAME=SCALE or NAME=SCALE@ZERO_POINT; names: {known}")
+            raise InvalidInput(
+                f"--scale {printable(text, 80)}: write NAME=SCALE or NAME=SCALE@ZERO_POINT; names: {known}"
+            )
         scale, at, zero_point = value.partition("@")
         found[name] = pair_from(scale, zero_point if at else "0", pattern.pairs[name])
     return found

@@ -9,25 +9,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
+from typing import TypeVar
 
 import numpy as np
 
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.patterns.graph import Pair, Pattern
 
+T = TypeVar("T")
 # Scales of the pairs in order of appearance; the last one is of the output, unless all pairs are shared.
 SCALES: Mapping[str, Sequence[tuple[str, ...]]] = {
-    "near-rational ratios": (("0.02", "0.03", "0.04"), ("0.1", "0.2", "0.3"), ("0.05", "0.15", "0.1"), ("0.07", "0.03", "0.05")),
+    "near-rational ratios": (
+        ("0.02", "0.03", "0.04"),
+        ("0.1", "0.2", "0.3"),
+        ("0.05", "0.15", "0.1"),
+        ("0.07", "0.03", "0.05"),
+    ),
     "decimals": (("0.0235", "0.0117", "0.0471"), ("0.0078", "0.0039", "0.0157"), ("0.5", "0.3", "0.7")),
     "powers of two": (("0.0625", "0.0625", "0.125"), ("1", "0.5", "2"), ("0.00390625", "0.0078125", "0.015625")),
     "one scale": (("0.1",), ("0.0125",), ("1",)),
-    "the ends of a decision": (("0.1", "0.1", "0.0999999940"), ("0.1", "0.1000000089", "0.1"), ("0.001", "0.3", "0.02")),
+    "the ends of a decision": (
+        ("0.1", "0.1", "0.0999999940"),
+        ("0.1", "0.1000000089", "0.1"),
+        ("0.001", "0.3", "0.02"),
+    ),
 }
 ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
     "lowest": (0,),
     "middle": (128,),
     "mixed": (128, 100, 3),
-    "odd": (127, 1, 129),
+    "odd at the end": (128, 128, 127),  # a sum with it rounds ties the other way
     "highest": (255,),
 }
 
@@ -63,7 +74,10 @@ def interleaved() -> list[int]:
     """The places of the lists of scales: the first of each reason, then the second of each."""
     starts = [sum(map(len, list(SCALES.values())[:k])) for k in range(len(SCALES))]
     longest = max(map(len, SCALES.values()))
-    rounds = [[start + k for start, some in zip(starts, SCALES.values(), strict=True) if k < len(some)] for k in range(longest)]
+    rounds = [
+        [start + k for start, some in zip(starts, SCALES.values(), strict=True) if k < len(some)]
+        for k in range(longest)
+    ]
     return [place for one in rounds for place in one]
 
 
@@ -71,15 +85,15 @@ def every_setting(pattern: Pattern) -> Iterator[Setting]:
     for reason, choices in SCALES.items():
         for scales in choices:
             for where, offsets in ZERO_POINTS.items():
-                numbers = zip(pattern.pairs.items(), spread(scales, pattern), cycle(offsets), strict=False)
+                numbers = zip(pattern.pairs.items(), spread(scales, pattern), spread(offsets, pattern), strict=True)
                 pairs = {name: pair(scale, offset, kind) for (name, kind), scale, offset in numbers}
                 yield Setting(pairs, f"{reason}, zero points {where}")
 
 
-def spread(scales: tuple[str, ...], pattern: Pattern) -> list[str]:
-    """A scale for each pair; where there are fewer pairs than scales, the last one keeps its own."""
+def spread(values: tuple[T, ...], pattern: Pattern) -> list[T]:
+    """A value for each pair; where there are fewer pairs than values, the last pair has the last value."""
     count = len(pattern.pairs)
-    return [*islice(cycle(scales), count - 1), scales[-1]] if count > 1 else [scales[0]]
+    return [*islice(cycle(values), count - 1), values[-1]]
 
 
 def pair(scale: str, offset: int, kind: str) -> Pair:

@@ -1,4 +1,4 @@
-"""A pattern run's rows as findings: one for each pattern and runtime, with what is to blame and the clearest witness."""
+"""A pattern run's rows as findings: one for each pattern and runtime, with what undoes it and the worst setting."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def cell(rows: Sequence[WayRow]) -> Cell:
         "graphs": list(dict.fromkeys(" > ".join(row["graph"]) for row in shipped if row["graph"])),
         "restores": restoring(rows),
         "worst": max(differing, key=lambda row: row["differ_unfused"], default=None),
-        "refused": next((f"{row['way']}: {row['status']}: {row['message']}" for row in rows if row["status"] != "ok"), ""),
+        "refused": next(
+            (f"{row['way']}: {row['status']}: {row['message']}" for row in rows if row["status"] != "ok"), ""
+        ),
     }
 
 

@@ -1,7 +1,7 @@
 """Patterns in Python: each function gives an expression, and `pattern` makes a pattern of one.
 
-    from tiebreak.golden.patterns.build import DQ, Q, Add, pattern
-    pattern(Q(Add(DQ("a"), DQ("b"))))
+from tiebreak.golden.patterns.build import DQ, Q, Add, pattern
+pattern(Q(Add(DQ("a"), DQ("b"))))
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ def quantization(name: str, value: Part, pair: str, kind: str) -> Expression:
     return call(name, value, *([pair] if pair else []), **({"type": kind} if kind else {}))
 
 
-def Q(value: Part, pair: str = "", *, type: str = "") -> Expression:  # noqa: A002, N802 - as in the text
+def Q(value: Part, pair: str = "", *, type: str = "") -> Expression:  # noqa: N802 - as in the text
     """QuantizeLinear; `pair` names a scale and zero point that others share."""
     return quantization("Q", value, pair, type)
 
 
-def DQ(value: Part, pair: str = "", *, type: str = "") -> Expression:  # noqa: A002, N802
+def DQ(value: Part, pair: str = "", *, type: str = "") -> Expression:  # noqa: N802
     """DequantizeLinear."""
     return quantization("DQ", value, pair, type)
 

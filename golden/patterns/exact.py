@@ -39,7 +39,7 @@ class Value:
 def exact(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> Array:
     """The output's codes as int64, or its float32 bits as uint32, [rows, width].
 
-    `rows` are the operands, [rows, width]; a constant's second factor is [1, k, columns], any other constant [1, columns].
+    `rows` are the operands, [rows, width]. A constant is [1, columns], or [1, k, columns] if it is a second factor.
     InvalidInput if what follows a curve is no Q.
     """
     known = {name: Value(*read(array)) for name, array in rows.items()}
@@ -96,7 +96,9 @@ def narrow(numbers: Array, factor: int) -> Array:
 
 def curved(value: Value, rounding: Callable[[Fraction], int]) -> Array:
     """What a rounding makes of a curve, worked out once for each argument that occurs."""
-    distinct = {number: enclosures.rounded(value.curve, number * value.unit, rounding) for number in set(value.numbers.flat)}
+    distinct = {
+        number: enclosures.rounded(value.curve, number * value.unit, rounding) for number in set(value.numbers.flat)
+    }
     return np.array([distinct[number] for number in value.numbers.flat], object).reshape(value.numbers.shape)
 
 

@@ -86,13 +86,16 @@ class Reader:
 
     def quantization(self, name: str, written: ast.Call, width: int) -> str:
         kind = str(keywords_of(written, ("type",)).get("type", ""))
-        value, *shared = written.args or [None]
-        if value is None or len(shared) > 1 or not all(isinstance(one, ast.Name) for one in shared):
+        shared = written.args[1:]
+        if not written.args or len(shared) > 1 or not all(isinstance(one, ast.Name) for one in shared):
             raise InvalidInput(f"{shown(written)}: {name} takes a value and, if it is shared, the name of its scale")
+        value = written.args[0]
         if kind not in ("", *TYPES):
             raise InvalidInput(f"{shown(written)}: type is one of {', '.join(TYPES)}")
         pair = shared[0].id if shared and isinstance(shared[0], ast.Name) else ""
-        return self.quantize(value, pair, kind, width) if name == QUANTIZE else self.dequantize(value, pair, kind, width)
+        return (
+            self.quantize(value, pair, kind, width) if name == QUANTIZE else self.dequantize(value, pair, kind, width)
+        )
 
     def quantize(self, written: ast.expr, pair: str, kind: str, width: int) -> str:
         value = self.read(written, width)

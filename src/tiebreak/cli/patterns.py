@@ -14,7 +14,12 @@ from tiebreak.golden.errors import InvalidInput
 
 EXAMPLE = "Example:  tiebreak pattern run add -b onnxruntime"
 TYPE = click.option(
-    "--type", "type_", type=NAME, default="uint8", show_default=True, help="The quantized type where the text names none."
+    "--type",
+    "type_",
+    type=NAME,
+    default="uint8",
+    show_default=True,
+    help="The quantized type where the text names none.",
 )
 
 
