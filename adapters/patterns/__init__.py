@@ -1,0 +1,1 @@
+"""How runtimes run patterns: as shipped, with single rewrites switched off, and node by node."""

@@ -1,0 +1,117 @@
+"""What a maintainer needs of a difference: the smallest graph, a script, and the graph as an ONNX file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from tiebreak.adapters.patterns.isolated import IsolatedRuntime
+from tiebreak.adapters.patterns.onnx_graph import onnx_pattern, tensors
+from tiebreak.adapters.patterns.script import fused_script
+from tiebreak.conformance.patterns.operands import rows_of
+from tiebreak.conformance.patterns.parameters import Setting
+from tiebreak.conformance.patterns.records import WayRow, WitnessRow
+from tiebreak.conformance.patterns.shrinking import smallest
+from tiebreak.conformance.patterns.summary import Cell
+from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.places import write_text_aside
+from tiebreak.golden.problem import Array
+
+
+class Explanation(TypedDict):
+    """Of one cell that differs: paths are relative to the run's folder, empty where there is no file."""
+
+    backend: str
+    pattern: str
+    smallest: str
+    smallest_differ: int
+    script: str
+    model: str
+
+
+def explain(
+    found: Iterable[Cell], patterns: Mapping[str, Pattern], runtimes: Mapping[str, IsolatedRuntime], folder: Path
+) -> list[Explanation]:
+    """An explanation for each cell whose shipped and unfused graphs differ. None can fail the run."""
+    return [
+        explanation(one, one["worst"], patterns[one["pattern"]], runtimes[one["backend"]], folder)
+        for one in found
+        if one["worst"] is not None
+    ]
+
+
+def explanation(cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRuntime, folder: Path) -> Explanation:
+    setting = Setting(pairs_again(row, pattern), row["reason"])
+    found: Explanation = {
+        "backend": cell["backend"],
+        "pattern": cell["pattern"],
+        "smallest": "",
+        "smallest_differ": 0,
+        "script": "",
+        "model": "",
+    }
+    with suppress(MachineryFailed):
+        least = smallest(runtime, pattern, setting, row["differ_unfused"])
+        found["smallest"], found["smallest_differ"] = least.pattern.text, least.differ
+    name = f"{plain_name(cell['backend'])}-{plain_name(cell['pattern'])}"
+    with suppress(ModuleNotFoundError, Unsupported):
+        found["script"] = write_script(cell, row, pattern, setting, folder / "scripts" / f"{name}.py", folder)
+        found["model"] = write_model(pattern, setting, folder / "models" / f"{name}.onnx", folder)
+    return found
+
+
+def pairs_again(row: WayRow, pattern: Pattern) -> dict[str, Pair]:
+    return {
+        name: Pair(np.float32(row["pairs"][name][0]), int(row["pairs"][name][1]), kind)
+        for name, kind in pattern.pairs.items()
+    }
+
+
+def plain_name(name: str) -> str:
+    """A name as part of a file's name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
+
+
+def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: Setting, path: Path, folder: Path) -> str:
+    witness = row["witness"]
+    if witness is None:
+        return ""
+    title = f"{cell['backend']} {cell['version']}: a graph gives another answer as shipped than unfused"
+    text = fused_script(
+        cell["backend"], title, pattern, setting.pairs, rows_again(pattern, setting, witness), witness["exact"]
+    )
+    path.parent.mkdir(exist_ok=True)
+    write_text_aside(path, text)
+    return str(path.relative_to(folder))
+
+
+def rows_again(pattern: Pattern, setting: Setting, witness: WitnessRow) -> dict[str, Array]:
+    """The witness's operands; with other rows around it if it differs only so."""
+    full = rows_of(pattern, setting.pairs)
+    if not witness["alone"]:
+        return full
+    return {
+        operand.name: shaped(witness["operands"][operand.name], full[operand.name], operand.type)
+        for operand in pattern.operands
+    }
+
+
+def shaped(values: Sequence[str], like: Array, kind: str) -> Array:
+    """Values as one row, or as a constant of as many dimensions as the whole one."""
+    array = np.array([float(value) if kind.startswith("float") else int(value) for value in values], kind)
+    return array.reshape((1, like.shape[1], -1) if like.ndim == 3 else (1, -1))
+
+
+def write_model(pattern: Pattern, setting: Setting, path: Path, folder: Path) -> str:
+    model: Any = onnx_pattern(pattern, setting.pairs, tensors(pattern, rows_of(pattern, setting.pairs)))
+    path.parent.mkdir(exist_ok=True)
+    aside = path.with_name(f".{path.name}")
+    aside.write_bytes(model.SerializeToString())
+    aside.replace(path)
+    return str(path.relative_to(folder))

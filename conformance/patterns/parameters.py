@@ -1,0 +1,102 @@
+"""Scales and zero points that tell rewrites apart, chosen without chance.
+
+Each set has a reason. A rewrite that merges scales is wrong where their ratio is nearly rational: there many exact
+results lie on a tie, and the ratio that it rounds falls to one side of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import TypeVar
+
+import numpy as np
+
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.patterns.graph import Pair, Pattern
+
+T = TypeVar("T")
+# Scales of the pairs in order of appearance; the last one is of the output, unless all pairs are shared.
+SCALES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "near-rational ratios": (
+        ("0.02", "0.03", "0.04"),
+        ("0.1", "0.2", "0.3"),
+        ("0.05", "0.15", "0.1"),
+        ("0.07", "0.03", "0.05"),
+    ),
+    "decimals": (("0.0235", "0.0117", "0.0471"), ("0.0078", "0.0039", "0.0157"), ("0.5", "0.3", "0.7")),
+    "powers of two": (("0.0625", "0.0625", "0.125"), ("1", "0.5", "2"), ("0.00390625", "0.0078125", "0.015625")),
+    "one scale": (("0.1",), ("0.0125",), ("1",)),
+    "the ends of a decision": (
+        ("0.1", "0.1", "0.0999999940"),
+        ("0.1", "0.1000000089", "0.1"),
+        ("0.001", "0.3", "0.02"),
+    ),
+}
+ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
+    "lowest": (0,),
+    "middle": (128,),
+    "mixed": (128, 100, 3),
+    "odd at the end": (128, 128, 127),  # a sum with it rounds ties the other way
+    "highest": (255,),
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Pairs by name, and why they were chosen."""
+
+    pairs: Mapping[str, Pair]
+    reason: str
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {pair}" for name, pair in self.pairs.items())
+
+
+def settings(pattern: Pattern, most: int) -> list[Setting]:
+    """At most so many, equal ones once: first each list of scales with another choice of zero points than the last."""
+    found = {str(setting): setting for setting in diagonally(list(every_setting(pattern)))}
+    return list(found.values())[:most]
+
+
+def diagonally(every: list[Setting]) -> Iterator[Setting]:
+    """In an order in which scales and zero points both change from one to the next."""
+    width = len(ZERO_POINTS)
+    scales = len(every) // width
+    for turn in range(width):
+        for place in interleaved():
+            yield every[width * place + (place + turn) % width]
+    assert scales == sum(map(len, SCALES.values()))
+
+
+def interleaved() -> list[int]:
+    """The places of the lists of scales: the first of each reason, then the second of each."""
+    starts = [sum(map(len, list(SCALES.values())[:k])) for k in range(len(SCALES))]
+    longest = max(map(len, SCALES.values()))
+    rounds = [
+        [start + k for start, some in zip(starts, SCALES.values(), strict=True) if k < len(some)]
+        for k in range(longest)
+    ]
+    return [place for one in rounds for place in one]
+
+
+def every_setting(pattern: Pattern) -> Iterator[Setting]:
+    for reason, choices in SCALES.items():
+        for scales in choices:
+            for where, offsets in ZERO_POINTS.items():
+                numbers = zip(pattern.pairs.items(), spread(scales, pattern), spread(offsets, pattern), strict=True)
+                pairs = {name: pair(scale, offset, kind) for (name, kind), scale, offset in numbers}
+                yield Setting(pairs, f"{reason}, zero points {where}")
+
+
+def spread(values: tuple[T, ...], pattern: Pattern) -> list[T]:
+    """A value for each pair; where there are fewer pairs than values, the last pair has the last value."""
+    count = len(pattern.pairs)
+    return [*islice(cycle(values), count - 1), values[-1]]
+
+
+def pair(scale: str, offset: int, kind: str) -> Pair:
+    """The zero point is `offset` 256ths of the type's range above its lowest code."""
+    ends = INTEGER_TYPES[kind]
+    return Pair(np.float32(scale), ends.lowest + offset * (ends.highest - ends.lowest) // 255, kind)

@@ -1,0 +1,36 @@
+"""Patterns by name: what quantized models are made of."""
+
+from __future__ import annotations
+
+CATALOGUE = {
+    "relu": "Q(Relu(DQ(x)))",
+    "clip": "Q(Clip(DQ(x), 0, 6))",
+    "add": "Q(Add(DQ(a), DQ(b)))",
+    "add-one-scale": "Q(Add(DQ(a, s), DQ(b, s)))",
+    "sub": "Q(Sub(DQ(a), DQ(b)))",
+    "mul": "Q(Mul(DQ(a), DQ(b)))",
+    "max-pool": "Q(MaxPool(DQ(x)))",
+    "max-pool-one-scale": "Q(MaxPool(DQ(x, s)), s)",
+    "average-pool": "Q(AveragePool(DQ(x)))",
+    "global-average-pool": "Q(GlobalAveragePool(DQ(x)))",
+    "concat": "Q(Concat(DQ(a), DQ(b)))",
+    "resize-nearest": "Q(Resize(DQ(x, s)), s)",
+    "resize-linear": 'Q(Resize(DQ(x, s), mode="linear"), s)',
+    "sigmoid": "Q(Sigmoid(DQ(x)))",
+    "tanh": "Q(Tanh(DQ(x)))",
+    "softmax": "Q(Softmax(DQ(x)))",
+    "matmul": "Q(MatMul(DQ(x), DQ(constant(w))))",
+    "matmul-2": "Q(MatMul(DQ(x), DQ(constant(w)), k=2))",
+    "matmul-inputs": "Q(MatMul(DQ(a), DQ(b)))",
+    "gemm": "Q(Gemm(DQ(x), DQ(constant(w))))",
+    "gemm-2": "Q(Gemm(DQ(x), DQ(constant(w)), k=2))",
+    "conv": "Q(Conv(DQ(x), DQ(constant(w))))",
+    "conv-2": "Q(Conv(DQ(x), DQ(constant(w)), k=2))",
+    "conv-relu": "Q(Relu(Conv(DQ(x), DQ(constant(w)))))",
+    "dq-q": "Q(DQ(x, s), s)",
+    "requantize": "Q(DQ(x))",
+    "q-dq-q-dq": "DQ(Q(DQ(Q(x, s), s), s), s)",
+    "q-dq-two-scales": "DQ(Q(DQ(Q(x))))",
+    "relu-q": "Q(Relu(x))",
+    "clip-q": "Q(Clip(x, 0, 6))",
+}

@@ -1,0 +1,95 @@
+"""Runtimes of our own that run patterns: right ones, wrong ones, and ones that fail."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tiebreak import Unsupported
+from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
+from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.stepwise import stepwise
+
+
+class Right:
+    """Computes step by step in float32 in each of its ways."""
+
+    name, version = "right", "1"
+    ways: ClassVar = (Way(UNFUSED, "no rewrite"), Way(SHIPPED, "rewrites"), Way("careful", "careful=1"))
+
+    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Opened:
+        fixed = {operand.name: rows[operand.name] for operand in pattern.operands if operand.constant}
+
+        def run(given: Mapping[str, Any]) -> Any:
+            return self.output(pattern, pairs, {**fixed, **given}, way)
+
+        return Opened(tuple(step.operation for step in pattern.steps), run)
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+        return stepwise(pattern, pairs, rows)
+
+
+class MergesScales(Right):
+    """As shipped it adds codes that it has multiplied by float32 ratios of scales, as many kernels do."""
+
+    name = "merges-scales"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+        operations = [step.operation for step in pattern.steps]
+        if way != SHIPPED or operations != ["DQ", "DQ", "Add", "Q"]:
+            return stepwise(pattern, pairs, rows)
+        a, b, y = (pairs[step.pair] for step in pattern.steps if step.pair)
+        total = np.float32(y.zero_point)
+        for name, pair in zip(("a", "b"), (a, b), strict=True):
+            ratio = np.float32(pair.scale / y.scale)
+            total = total + (rows[name].astype(np.float32) - np.float32(pair.zero_point)) * ratio
+        return np.clip(np.rint(total), *y.ends).astype(np.int64)
+
+
+class Crashes(Right):
+    """Ends its process as shipped."""
+
+    name = "crashes"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+        if way == SHIPPED:
+            print("out of registers", flush=True)
+            os.abort()
+        return stepwise(pattern, pairs, rows)
+
+
+class Hangs(Right):
+    name = "hangs"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+        if way == SHIPPED:
+            time.sleep(600)
+        return stepwise(pattern, pairs, rows)
+
+
+class Refuses(Right):
+    name = "refuses"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+        raise Unsupported("no such <graph> here")
+
+
+class NeedsNeighbours(Right):
+    """As shipped the last of every eight rows is one higher: a tail of a vector loop."""
+
+    name = "needs-neighbours"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+        found = stepwise(pattern, pairs, rows)
+        if way == SHIPPED and len(found) > 8:
+            found[7::8] = np.minimum(found[7::8] + 1, 255)
+        return found
+
+
+class Missing:
+    def __init__(self) -> None:
+        raise ModuleNotFoundError("No module named 'nothing'", name="nothing")
