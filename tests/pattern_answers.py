@@ -8,7 +8,7 @@ import numpy as np
 
 from tiebreak.adapters.patterns.model import UNFUSED, PatternRuntime
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.golden.patterns.graph import REAL, Pair, Pattern
+from tiebreak.golden.patterns.graph import REAL, Pattern, ScalePair
 from tiebreak.golden.patterns.stepwise import stepwise
 from tiebreak.golden.patterns.text import pattern_of
 from tiebreak.golden.problem import Array
@@ -20,7 +20,7 @@ class Asked(NamedTuple):
     """A pattern, its pairs by name, and the operands' rows."""
 
     pattern: Pattern
-    pairs: dict[str, Pair]
+    pairs: dict[str, ScalePair]
     rows: dict[str, Array]
 
     def stepwise(self) -> Array:
@@ -39,6 +39,6 @@ def asked(words: str, kind: str, scales: tuple[str, ...] = EXACT, zero_points: t
     """The pattern with these scales and zero points, in order of its pairs."""
     pattern = pattern_of(words, kind)
     given = zip(pattern.pairs.items(), scales, zero_points, strict=False)
-    pairs = {name: Pair(np.float32(scale), zero_point, own) for (name, own), scale, zero_point in given}
+    pairs = {name: ScalePair(np.float32(scale), zero_point, own) for (name, own), scale, zero_point in given}
     assert len(pairs) == len(pattern.pairs)
     return Asked(pattern, pairs, rows_of(pattern, pairs))

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tiebreak import Unsupported
-from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, RuntimeWay
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.patterns.stepwise import stepwise
 
 
@@ -19,9 +19,13 @@ class Right:
     """Computes step by step in float32 in each of its ways."""
 
     name, version = "right", "1"
-    ways: ClassVar = (Way(UNFUSED, "no rewrite"), Way(SHIPPED, "rewrites"), Way("careful", "careful=1"))
+    ways: ClassVar = (
+        RuntimeWay(UNFUSED, "no rewrite"),
+        RuntimeWay(SHIPPED, "rewrites"),
+        RuntimeWay("careful", "careful=1"),
+    )
 
-    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Opened:
+    def open(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Opened:
         fixed = {operand.name: rows[operand.name] for operand in pattern.operands if operand.constant}
 
         def run(given: Mapping[str, Any]) -> Any:
@@ -29,7 +33,7 @@ class Right:
 
         return Opened(tuple(step.operation for step in pattern.steps), run)
 
-    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         return stepwise(pattern, pairs, rows)
 
 
@@ -38,7 +42,7 @@ class MergesScales(Right):
 
     name = "merges-scales"
 
-    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         operations = [step.operation for step in pattern.steps]
         if way != SHIPPED or operations != ["DQ", "DQ", "Add", "Q"]:
             return stepwise(pattern, pairs, rows)
@@ -55,7 +59,7 @@ class Crashes(Right):
 
     name = "crashes"
 
-    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         if way == SHIPPED:
             print("out of registers", flush=True)
             os.abort()
@@ -65,7 +69,7 @@ class Crashes(Right):
 class Hangs(Right):
     name = "hangs"
 
-    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         if way == SHIPPED:
             time.sleep(600)
         return stepwise(pattern, pairs, rows)
@@ -74,7 +78,7 @@ class Hangs(Right):
 class Refuses(Right):
     name = "refuses"
 
-    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         raise Unsupported("no such <graph> here")
 
 
@@ -83,7 +87,7 @@ class NeedsNeighbours(Right):
 
     name = "needs-neighbours"
 
-    def output(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Any], way: str) -> Any:
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         found = stepwise(pattern, pairs, rows)
         if way == SHIPPED and len(found) > 8:
             found[7::8] = np.minimum(found[7::8] + 1, 255)

@@ -15,13 +15,13 @@ from click.testing import CliRunner
 from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.cli import main
-from tiebreak.conformance.patterns.comparing import Truths
+from tiebreak.conformance.patterns.comparing import PatternTruths
 from tiebreak.conformance.patterns.job import PatternRun, asked, exit_code
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import Setting, settings
+from tiebreak.conformance.patterns.parameters import PatternSetting, settings
 from tiebreak.conformance.patterns.shrinking import smallest
 from tiebreak.conformance.patterns.summary import cells
-from tiebreak.golden.patterns.graph import Pair
+from tiebreak.golden.patterns.graph import ScalePair
 from tiebreak.golden.patterns.text import pattern_of
 
 BOXES = Path(__file__).parent / "pattern_boxes.py"
@@ -31,15 +31,19 @@ def box(name: str) -> str:
     return f"{BOXES}:{name}"
 
 
-def at(*scales: str) -> Setting:
-    return Setting({f"s{k}": Pair(np.float32(scale), 0, "uint8") for k, scale in enumerate(scales, 1)}, "a test")
+def at(*scales: str) -> PatternSetting:
+    return PatternSetting(
+        {f"s{k}": ScalePair(np.float32(scale), 0, "uint8") for k, scale in enumerate(scales, 1)}, "a test"
+    )
 
 
-def rows_by_way(name: str, words: str, setting: Setting, limit: float = 60) -> dict[str, Any]:
+def rows_by_way(name: str, words: str, setting: PatternSetting, limit: float = 60) -> dict[str, Any]:
     pattern = pattern_of(words)
     with IsolatedRuntime(box(name), limit) as runtime:
         runtime.start()
-        found = list(asked(runtime, pattern, setting, Truths.of(pattern, setting, rows_of(pattern, setting.pairs))))
+        found = list(
+            asked(runtime, pattern, setting, PatternTruths.of(pattern, setting, rows_of(pattern, setting.pairs)))
+        )
     return {row["way"]: row for row in found}
 
 
@@ -123,7 +127,9 @@ def test_onnxruntime_adds_another_way_as_shipped(tmp_path: Path) -> None:
         runtime.start()
         found = {
             row["way"]: row
-            for row in asked(runtime, pattern, setting, Truths.of(pattern, setting, rows_of(pattern, setting.pairs)))
+            for row in asked(
+                runtime, pattern, setting, PatternTruths.of(pattern, setting, rows_of(pattern, setting.pairs))
+            )
         }
     assert found[UNFUSED]["graph"] == ["DequantizeLinear", "DequantizeLinear", "Add", "QuantizeLinear"]
     assert found[UNFUSED]["differ_stepwise"] == 0
@@ -137,10 +143,12 @@ def test_onnxruntime_rounds_a_sum_with_an_odd_zero_point() -> None:
     pytest.importorskip("onnxruntime")
     pattern = pattern_of("add")
     zero_points = zip(at("0.02", "0.03", "0.04").pairs.items(), (128, 128, 127), strict=True)
-    setting = Setting({name: Pair(pair.scale, zero, "uint8") for (name, pair), zero in zero_points}, "a test")
+    setting = PatternSetting(
+        {name: ScalePair(pair.scale, zero, "uint8") for (name, pair), zero in zero_points}, "a test"
+    )
     with IsolatedRuntime("onnxruntime") as runtime:
         runtime.start()
-        truths = Truths.of(pattern, setting, rows_of(pattern, setting.pairs))
+        truths = PatternTruths.of(pattern, setting, rows_of(pattern, setting.pairs))
         found = {row["way"]: row for row in asked(runtime, pattern, setting, truths)}
     assert found[SHIPPED]["differ_unfused"] > 12_000
     assert found[UNFUSED]["differ_stepwise"] == 0
@@ -152,7 +160,9 @@ def test_openvino_runs_the_same_graph_node_by_node() -> None:
     setting = at("1", "0.5", "2")
     with IsolatedRuntime("openvino") as runtime:
         runtime.start()
-        found = list(asked(runtime, pattern, setting, Truths.of(pattern, setting, rows_of(pattern, setting.pairs))))
+        found = list(
+            asked(runtime, pattern, setting, PatternTruths.of(pattern, setting, rows_of(pattern, setting.pairs)))
+        )
     assert [row["way"] for row in found] == [UNFUSED, SHIPPED, "no low precision"]
     assert {row["differ_exact"] for row in found} == {0}
     assert found[0]["graph"] == ["DQ", "DQ", "MatMul", "Q"]

@@ -70,13 +70,13 @@ def test_python_form_is_the_text() -> None:
         "Sigmoid",
         "Tanh",
     ):
-        arguments = {"Clip": ("x", 0, 6), "Add": ("x", "y"), "Sub": ("x", "y"), "Mul": ("x", "y"), "Concat": ("x", "y")}
+        arguments = {"Clip": ("x", 0, 6), "Add": ("x", "a"), "Sub": ("x", "a"), "Mul": ("x", "a"), "Concat": ("x", "a")}
         whole = build.Q(getattr(build, name)(*arguments.get(name, ("x",))))
         assert build.pattern(whole).steps[0].operation == name
     for whole in (build.Resize(build.DQ("x"), "linear"), build.Softmax(build.DQ("x"))):
         assert build.pattern(build.Q(whole)).pairs == {"s1": "uint8", "s2": "uint8"}
     for product in (build.MatMul, build.Gemm):
-        assert build.pattern(build.Q(product(build.DQ("x"), build.DQ("y"), 2))).steps[2].attributes == {"k": 2}
+        assert build.pattern(build.Q(product(build.DQ("x"), build.DQ("a"), 2))).steps[2].attributes == {"k": 2}
 
 
 @pytest.mark.parametrize(
@@ -108,6 +108,8 @@ def test_python_form_is_the_text() -> None:
         ("Q(\x00)", "no pattern"),
         ("Q(None)", "neither an operand nor an operation"),
         ("Q(Relu)", "an operand can't be called Relu"),
+        ("Q(DQ(y))", "an operand can't be called y: take a letter from a to x"),
+        ("Q(DQ(model))", "an operand can't be called model"),
     ],
 )
 def test_what_is_no_pattern_is_refused_in_one_line(text: str, said: str) -> None:

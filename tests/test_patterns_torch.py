@@ -138,10 +138,9 @@ def test_refusals_keep_their_message(library: TorchPatterns, words: str, kind: s
 
 
 def test_the_script_shows_both_answers(library: TorchPatterns, tmp_path: Path) -> None:
-    """An operand may be called like a module."""
-    one = asked("Q(AveragePool(DQ(torch)))", "int8", ("0.1", "0.3"), (1, 3))
+    one = asked("Q(AveragePool(DQ(x)))", "int8", ("0.1", "0.3"), (1, 3))
     row = int(np.argmax(one.answer(library, SHIPPED) != one.answer(library)))
-    rows = {"torch": one.rows["torch"][row : row + 1]}
+    rows = {"x": one.rows["x"][row : row + 1]}
     path = tmp_path / "script.py"
     path.write_text(fused_script("torch", "two answers", one.pattern, one.pairs, rows, "0"))
     done = subprocess.run([sys.executable, "-P", str(path)], capture_output=True, text=True, timeout=120, check=False)

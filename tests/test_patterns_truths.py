@@ -17,7 +17,7 @@ from tiebreak.conformance.patterns.parameters import settings as chosen_settings
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.patterns import enclosures, exact, stepwise
 from tiebreak.golden.patterns.catalogue import CATALOGUE
-from tiebreak.golden.patterns.graph import Pair
+from tiebreak.golden.patterns.graph import ScalePair
 from tiebreak.golden.patterns.operations import OPERATIONS
 from tiebreak.golden.patterns.text import pattern_of
 
@@ -50,7 +50,7 @@ def test_each_operation_has_both_truths() -> None:
 @settings(max_examples=40)
 def test_the_exact_truth_is_the_formula_in_fractions(name: str, data: st.DataObject) -> None:
     pattern = pattern_of(name)
-    pairs = {key: Pair(data.draw(SCALE), data.draw(BYTE), "uint8") for key in pattern.pairs}
+    pairs = {key: ScalePair(data.draw(SCALE), data.draw(BYTE), "uint8") for key in pattern.pairs}
     rows = {
         one.name: np.array([[data.draw(BYTE) for _ in range(one.width)] for _ in range(3)], np.uint8)
         for one in pattern.operands
@@ -99,10 +99,10 @@ def test_a_tie_of_a_curve_is_at_zero_only() -> None:
 
 
 def test_a_node_between_a_curve_and_q_has_no_exact_truth() -> None:
-    pattern = pattern_of("Q(Mul(DQ(x), Sigmoid(DQ(y))))")
-    pairs = {key: Pair(np.float32(0.1), 0, "uint8") for key in pattern.pairs}
+    pattern = pattern_of("Q(Mul(DQ(x), Sigmoid(DQ(b))))")
+    pairs = {key: ScalePair(np.float32(0.1), 0, "uint8") for key in pattern.pairs}
     with pytest.raises(InvalidInput, match="Mul of Sigmoid: the exact truth needs a Q between them"):
-        exact.exact(pattern, pairs, {"x": np.zeros((1, 1), np.uint8), "y": np.zeros((1, 1), np.uint8)})
+        exact.exact(pattern, pairs, {"x": np.zeros((1, 1), np.uint8), "b": np.zeros((1, 1), np.uint8)})
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -122,7 +122,7 @@ def test_truths_agree_where_float32_is_exact(name: str) -> None:
 def test_truths_differ_where_ratios_are_nearly_rational() -> None:
     """0.03 / 0.04 is exactly 3 / 4 in float32, but 10 * 0.03 is rounded down before it is divided."""
     pattern = pattern_of("add")
-    pairs = {f"s{k}": Pair(np.float32(scale), 0, "uint8") for k, scale in enumerate((0.02, 0.03, 0.04), 1)}
+    pairs = {f"s{k}": ScalePair(np.float32(scale), 0, "uint8") for k, scale in enumerate((0.02, 0.03, 0.04), 1)}
     rows = {"a": np.array([[0]], np.uint8), "b": np.array([[10]], np.uint8)}
     assert exact.exact(pattern, pairs, rows).tolist() == [[8]]
     assert stepwise.stepwise(pattern, pairs, rows).tolist() == [[7]]
@@ -131,13 +131,14 @@ def test_truths_differ_where_ratios_are_nearly_rational() -> None:
 def test_the_steps_of_q_and_dq_are_the_kernels() -> None:
     from tiebreak import make_node
     from tiebreak.golden.kernel import solve
-    from tiebreak.golden.problems import problems
+    from tiebreak.golden.nodes import Case
+    from tiebreak.golden.problems import problems_of
 
     scale, zero_point = np.float32(0.0235), np.uint8(3)
-    pair = Pair(scale, 3, "uint8")
+    pair = ScalePair(scale, 3, "uint8")
     x = np.linspace(-1, 7, 4001, dtype=np.float32)[:, None]
-    node = make_node("onnx.QuantizeLinear", input_type="float32", output_type="uint8")
-    (problem,) = problems(node, (x.ravel(), np.array(scale), np.array(zero_point)))
+    node = make_node("onnx.QuantizeLinear", real="float32", quantized="uint8")
+    (problem,) = problems_of(Case("case", node, (x.ravel(), np.array(scale), np.array(zero_point))))
     assert stepwise.quantize(x, pair).ravel().tolist() == solve(problem, working=True)[0].tolist()
 
 
@@ -171,7 +172,7 @@ def test_a_sample_is_spread_over_all_codes() -> None:
 
 def test_real_operands_lie_on_both_sides_of_every_decision() -> None:
     pattern = pattern_of("relu-q")
-    pair = Pair(np.float32(0.02), 5, "uint8")
+    pair = ScalePair(np.float32(0.02), 5, "uint8")
     (x,) = rows_of(pattern, {"s1": pair}).values()
     codes = exact.exact(pattern, {"s1": pair}, {"x": x}).ravel()
     order = np.argsort(x.ravel())

@@ -12,11 +12,11 @@ import numpy as np
 
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.isolation import MEMORY_LIMIT
-from tiebreak.adapters.patterns.model import Way
+from tiebreak.adapters.patterns.model import RuntimeWay
 from tiebreak.adapters.patterns.runtimes import check_runtime
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import one_line
 
@@ -25,7 +25,7 @@ STATUSES = ("ok", "unsupported", "error")
 
 
 @dataclass(frozen=True)
-class Answer:
+class WayAnswer:
     """One way's status, message, graph and output, [rows, width]; no output unless the status is ok."""
 
     status: str
@@ -42,7 +42,7 @@ class IsolatedRuntime:
     time_limit: float = 60.0
     memory_limit: int = MEMORY_LIMIT
     version: str = ""
-    ways: tuple[Way, ...] = ()
+    ways: tuple[RuntimeWay, ...] = ()
     worker: WorkerProcess | None = field(default=None, repr=False)
 
     def start(self) -> None:
@@ -57,10 +57,10 @@ class IsolatedRuntime:
             worker.finish()
             raise MachineryFailed(f"{self.name} can't be started: {one_line(hello['message'], LONGEST)}")
         self.version = one_line(hello["version"], 80)
-        self.ways = tuple(Way(*map(str, way)) for way in hello["ways"])
+        self.ways = tuple(RuntimeWay(*map(str, way)) for way in hello["ways"])
         self.worker = worker
 
-    def ask(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], way: str) -> Answer:
+    def ask(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], way: str) -> WayAnswer:
         if self.worker is None:
             self.start()
         assert self.worker is not None
@@ -73,25 +73,25 @@ class IsolatedRuntime:
             worker.send({**request, "free": worker.arena.used}, deadline)
             return self.believed(worker.read_line(deadline))
         except TimeoutError:
-            return self.lost(Answer("timeout", f"no answer within {self.time_limit:g} s"))
+            return self.lost(WayAnswer("timeout", f"no answer within {self.time_limit:g} s"))
         except (EOFError, BrokenFrame, TooMuchMemory) as error:
             why = f"{error}; " if str(error) else ""
             self.worker = None
-            return Answer("crash", one_line(f"{why}{worker.end()}", LONGEST))
+            return WayAnswer("crash", one_line(f"{why}{worker.end()}", LONGEST))
 
-    def believed(self, reply: Mapping[str, Any]) -> Answer:
+    def believed(self, reply: Mapping[str, Any]) -> WayAnswer:
         """A reply, once it is checked. BrokenFrame if it is none."""
         assert self.worker is not None
         status, message = reply.get("status"), one_line(reply.get("message", ""), LONGEST)
         if status not in STATUSES:
             raise BrokenFrame(f"not a reply: status {one_line(status, 40)}")
         if status != "ok":
-            return Answer(str(status), message)
+            return WayAnswer(str(status), message)
         graph = tuple(one_line(node, 60) for node in list(reply.get("graph", ()))[:MOST_NODES])
         (output,) = self.worker.arena.get(reply.get("outputs", {}))
-        return Answer("ok", "", graph, output.copy())
+        return WayAnswer("ok", "", graph, output.copy())
 
-    def lost(self, answer: Answer) -> Answer:
+    def lost(self, answer: WayAnswer) -> WayAnswer:
         """End the process; the answer."""
         self.close(kill=True)
         return answer

@@ -17,11 +17,11 @@ from tiebreak.adapters.litert import AS_SHIPPED, NO_DELEGATE, REFERENCE, THREADS
 from tiebreak.adapters.patterns.litert_file import packed
 from tiebreak.adapters.patterns.litert_graph import float_graph, laid_out, layout_of
 from tiebreak.adapters.patterns.litert_integer import integer_graph
-from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
+from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, RuntimeWay
 from tiebreak.adapters.patterns.onnx_graph import rows_again
 from tiebreak.adapters.reproducer import array_source
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 DELEGATE = "DELEGATE"
@@ -51,7 +51,7 @@ class LiteRtPatterns:
     """Interpreters of one thread."""
 
     name = "litert"
-    ways = tuple(Way(name, str(setting)) for name, setting in SETTINGS.items())
+    ways = tuple(RuntimeWay(name, str(setting)) for name, setting in SETTINGS.items())
 
     def __init__(self) -> None:
         import ai_edge_litert
@@ -60,7 +60,7 @@ class LiteRtPatterns:
 
         self.library, self.version = interpreter, str(ai_edge_litert.__version__)
 
-    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], way: str) -> Opened:
+    def open(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], way: str) -> Opened:
         setting = SETTINGS[way]
         graph = float_graph(pattern, pairs, rows)
         if setting.integer:
@@ -148,7 +148,7 @@ library = f"ai-edge-litert {{ai_edge_litert.__version__}}"
 """
 
 
-def script(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> str:
+def script(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> str:
     """Python lines that give `shipped`, `unfused` and `library`; see script.py."""
     graph, layout = float_graph(pattern, pairs, rows), layout_of(pattern)
     lines = textwrap.wrap(base64.b64encode(packed(graph)).decode(), 100)

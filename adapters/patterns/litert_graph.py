@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Operand, Pair, Pattern, Step
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Operand, Pattern, PatternStep, ScalePair
 from tiebreak.golden.problem import Array
 
 SPATIAL = {"MaxPool", "AveragePool", "GlobalAveragePool", "Resize", "Conv"}  # they take images
@@ -44,7 +44,7 @@ class Held:
 
     type: str
     shape: tuple[int, ...] = ()
-    pair: Pair | None = None
+    pair: ScalePair | None = None
     constant: Array | None = None
 
 
@@ -94,7 +94,7 @@ def laid_out(operand: Operand, array: Array, layout: str) -> Array:
     return np.ascontiguousarray(array[:, None, :, None] if layout == IMAGES else array)
 
 
-def float_graph(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> Graph:
+def float_graph(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Graph:
     """Each step as its operator in float32, between DEQUANTIZE and QUANTIZE."""
     layout = layout_of(pattern)
     reads = {step.inputs[0]: pairs[step.pair] for step in pattern.steps if step.operation == DEQUANTIZE}
@@ -115,7 +115,7 @@ def float_graph(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, 
     return Graph(tensors, tuple(operators), tuple(one.name for one in pattern.inputs), 2 if layout == IMAGES else -1)
 
 
-def check_pairs(pattern: Pattern, pairs: Mapping[str, Pair], tensors: Mapping[str, Held]) -> None:
+def check_pairs(pattern: Pattern, pairs: Mapping[str, ScalePair], tensors: Mapping[str, Held]) -> None:
     """Unsupported if a DQ has another pair than its tensor: in LiteRT they belong to the tensor."""
     for step in pattern.steps:
         if step.operation == DEQUANTIZE and tensors[step.inputs[0]].pair != pairs[step.pair]:
@@ -130,7 +130,7 @@ def origin(pattern: Pattern, value: str) -> str:
     return value
 
 
-def operators_of(step: Step, layout: str) -> Iterator[LiteRtOperator]:
+def operators_of(step: PatternStep, layout: str) -> Iterator[LiteRtOperator]:
     if step.operation == "Clip":
         yield from clip(step)
     elif step.operation == "Resize":
@@ -144,11 +144,11 @@ def operators_of(step: Step, layout: str) -> Iterator[LiteRtOperator]:
         yield LiteRtOperator(NAMES[step.operation], (*step.inputs, *further), step.output)
 
 
-def is_relu6(step: Step) -> bool:
+def is_relu6(step: PatternStep) -> bool:
     return (step.attributes["min"], step.attributes["max"]) == (0, 6)
 
 
-def clip(step: Step) -> Iterator[LiteRtOperator]:
+def clip(step: PatternStep) -> Iterator[LiteRtOperator]:
     """RELU6, or the smaller of the value and the upper limit, then the larger of that and the lower limit."""
     if is_relu6(step):
         yield LiteRtOperator("RELU6", step.inputs, step.output)
@@ -157,7 +157,7 @@ def clip(step: Step) -> Iterator[LiteRtOperator]:
     yield LiteRtOperator("MAXIMUM", (f"{step.output}:least", f"{step.output}:min"), step.output)
 
 
-def further_tensors(step: Step) -> dict[str, Held]:
+def further_tensors(step: PatternStep) -> dict[str, Held]:
     """The tensors that a step has beside its operands and its output."""
     if step.operation == "Clip" and not is_relu6(step):
         ends = {f"{step.output}:{end}": number(step.attributes[end]) for end in ("min", "max")}

@@ -16,7 +16,7 @@ import numpy as np
 from tiebreak.adapters.patterns.litert_graph import RESIZERS, Graph, Held, LiteRtOperator
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import REAL, Pair
+from tiebreak.golden.patterns.graph import REAL, ScalePair
 
 ACTIVATIONS = {"RELU", "RELU6"}
 FUSING = {"ADD", "SUB", "MUL", "CONV_2D", "FULLY_CONNECTED"}  # they apply an activation to their result
@@ -132,7 +132,7 @@ class IntegerLowering:
         held, first, second = self.tensors[name], self.tensors[x].pair, self.tensors[w].pair
         assert first is not None and second is not None and held.constant is not None
         kind = "int64" if first.type == "int16" else "int32"
-        pair = Pair(first.scale * second.scale, 0, kind)
+        pair = ScalePair(first.scale * second.scale, 0, kind)
         self.tensors[f"{name}:quantized"] = Held(kind, held.shape, pair, held.constant.astype(kind))
         return f"{name}:quantized"
 
@@ -153,7 +153,7 @@ def is_one(names: Sequence[str]) -> bool:
     return len(names) == 2 and names[0] in FUSING and names[1] in ACTIVATIONS
 
 
-def same(held: Held) -> tuple[str, Pair | None]:
+def same(held: Held) -> tuple[str, ScalePair | None]:
     return held.type, held.pair
 
 
@@ -161,4 +161,6 @@ def fixed(name: str, source: Held) -> Held:
     """A tensor of the source's type with the scale and the zero point that the operator's output has."""
     ends = INTEGER_TYPES[source.type]
     scale, offset = FIXED[name][ends.bits]
-    return Held(source.type, (), Pair(np.float32(scale), offset + (ends.lowest + ends.highest + 1) // 2, source.type))
+    return Held(
+        source.type, (), ScalePair(np.float32(scale), offset + (ends.lowest + ends.highest + 1) // 2, source.type)
+    )

@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 UNFUSED, SHIPPED = "unfused", "as shipped"
-ScriptMaker = Callable[[Pattern, Mapping[str, Pair], Mapping[str, Array]], str]  # Python lines for the rows
+ScriptMaker = Callable[[Pattern, Mapping[str, ScalePair], Mapping[str, Array]], str]  # Python lines for the rows
 
 
 @dataclass(frozen=True)
-class Way:
+class RuntimeWay:
     """A name, and the settings behind it in the runtime's own words."""
 
     name: str
@@ -34,9 +34,9 @@ class PatternRuntime(Protocol):
 
     name: str
     version: str
-    ways: tuple[Way, ...]
+    ways: tuple[RuntimeWay, ...]
 
-    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], way: str) -> Opened:
+    def open(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], way: str) -> Opened:
         """The pattern with these parameters and constants. Unsupported with the runtime's own message.
 
         `run` takes the operands' rows by name and gives [rows, width]: codes, or a float32's bits as uint32.

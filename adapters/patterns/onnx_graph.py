@@ -9,7 +9,7 @@ import numpy as np
 
 from tiebreak.adapters.onnx_models import ir_version, onnx_type
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Operand, Pair, Pattern, Step
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Operand, Pattern, PatternStep, ScalePair
 from tiebreak.golden.problem import Array
 
 OPSET = 21  # the first whose QuantizeLinear has 16-bit types
@@ -54,7 +54,7 @@ def tensors(pattern: Pattern, rows: Mapping[str, Array]) -> dict[str, Array]:
     return {one.name: tensor(one, rows[one.name], layout) for one in pattern.operands if one.name in rows}
 
 
-def onnx_pattern(pattern: Pattern, pairs: Mapping[str, Pair], given: Mapping[str, Array]) -> Any:
+def onnx_pattern(pattern: Pattern, pairs: Mapping[str, ScalePair], given: Mapping[str, Array]) -> Any:
     """An onnx.ModelProto with the output `y`; `given` are the operands' tensors, constants among them."""
     from onnx import helper, numpy_helper
 
@@ -74,7 +74,7 @@ def value_info(name: str, kind: str, shape: Sequence[int]) -> Any:
     return helper.make_tensor_value_info(name, onnx_type(kind), list(shape))
 
 
-def make(step: Step, pattern: Pattern) -> Any:
+def make(step: PatternStep, pattern: Pattern) -> Any:
     from onnx import helper
 
     output = "y" if step.output == pattern.result else step.output
@@ -85,7 +85,7 @@ def make(step: Step, pattern: Pattern) -> Any:
     return helper.make_node(operator, [*step.inputs, *further_inputs(step)], [output], **attributes)
 
 
-def further_inputs(step: Step) -> Iterator[str]:
+def further_inputs(step: PatternStep) -> Iterator[str]:
     """Names of the initializers that follow the operands."""
     if step.pair:
         yield from (f"{step.pair}_scale", f"{step.pair}_zero_point")
@@ -95,7 +95,7 @@ def further_inputs(step: Step) -> Iterator[str]:
         yield from ("", "twice")
 
 
-def parameters(pattern: Pattern, pairs: Mapping[str, Pair]) -> dict[str, Array]:
+def parameters(pattern: Pattern, pairs: Mapping[str, ScalePair]) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for name, kind in pattern.pairs.items():
         found[f"{name}_scale"] = np.array(pairs[name].scale, np.float32)
@@ -103,7 +103,7 @@ def parameters(pattern: Pattern, pairs: Mapping[str, Pair]) -> dict[str, Array]:
     return found
 
 
-def limits(steps: Sequence[Step]) -> dict[str, Array]:
+def limits(steps: Sequence[PatternStep]) -> dict[str, Array]:
     """The limits of Clip and the factors of Resize."""
     found: dict[str, Array] = {}
     for step in steps:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tiebreak.adapters.onnxruntime_session import Sessions, Settings
-from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
+from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, RuntimeWay
 from tiebreak.adapters.patterns.onnx_graph import onnx_pattern, rows_again, tensors
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 INT8 = {"session.qdqisint8allowed": "1"}  # on x86 pairs of int8 are left alone without it
@@ -29,11 +29,11 @@ SETTINGS = {
 }
 
 
-class OnnxRuntime:
+class OnnxRuntimePatterns:
     """Sessions on the CPU with one thread."""
 
     name = "onnxruntime"
-    ways = tuple(Way(name, settings.described()) for name, settings in SETTINGS.items())
+    ways = tuple(RuntimeWay(name, settings.described()) for name, settings in SETTINGS.items())
 
     def __init__(self) -> None:
         import onnxruntime
@@ -41,7 +41,7 @@ class OnnxRuntime:
         onnxruntime.set_default_logger_severity(4)
         self.library, self.version = onnxruntime, str(onnxruntime.__version__)
 
-    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], way: str) -> Opened:
+    def open(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], way: str) -> Opened:
         import onnx
 
         sessions = Sessions(self.library, SETTINGS[way])

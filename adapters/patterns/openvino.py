@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.openvino_low_precision import SWITCH, layers_of
-from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
+from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, RuntimeWay
 from tiebreak.adapters.patterns.onnx_graph import onnx_pattern, rows_again, tensors
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import QUANTIZE, REAL, Operand, Pair, Pattern
+from tiebreak.golden.patterns.graph import QUANTIZE, REAL, Operand, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 FLOAT32 = {"INFERENCE_PRECISION_HINT": "f32"}  # else it may choose bfloat16 by itself
@@ -27,12 +27,12 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-class OpenVino:
+class OpenVinoPatterns:
     """Models of the ONNX front end, compiled for the CPU."""
 
     name = "openvino"
     ways = tuple(
-        Way(
+        RuntimeWay(
             name, ", ".join([*(["one model a node"] if name == UNFUSED else []), *(f"{k}={v}" for k, v in one.items())])
         )
         for name, one in SETTINGS.items()
@@ -43,7 +43,7 @@ class OpenVino:
 
         self.library, self.core, self.version = openvino, openvino.Core(), str(openvino.__version__)
 
-    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], way: str) -> Opened:
+    def open(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], way: str) -> Opened:
         if way == UNFUSED:
             return self.node_by_node(pattern, pairs, tensors(pattern, rows))
         compiled = self.compiled(pattern, pairs, tensors(pattern, rows), way)
@@ -52,7 +52,7 @@ class OpenVino:
         )
         return Opened(graph, lambda given: rows_again(self.answer(compiled, pattern, tensors(pattern, given))))
 
-    def compiled(self, pattern: Pattern, pairs: Mapping[str, Pair], given: Mapping[str, Array], way: str) -> Any:
+    def compiled(self, pattern: Pattern, pairs: Mapping[str, ScalePair], given: Mapping[str, Array], way: str) -> Any:
         model = onnx_pattern(pattern, pairs, given)
         try:
             read = self.core.read_model(model.SerializeToString(), b"")
@@ -68,7 +68,7 @@ class OpenVino:
             raise Unsupported(str(error)) from None
         return np.array(request.get_output_tensor(0).data)
 
-    def node_by_node(self, pattern: Pattern, pairs: Mapping[str, Pair], fixed: Mapping[str, Array]) -> Opened:
+    def node_by_node(self, pattern: Pattern, pairs: Mapping[str, ScalePair], fixed: Mapping[str, Array]) -> Opened:
         """Each step as a pattern of its own, compiled when its inputs' shapes are known."""
         kept: dict[str, Any] = {}
 

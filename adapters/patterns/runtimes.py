@@ -13,8 +13,8 @@ from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.untrusted_text import printable
 
 RUNTIMES = {
-    "onnxruntime": "tiebreak.adapters.patterns.onnxruntime:OnnxRuntime",
-    "openvino": "tiebreak.adapters.patterns.openvino:OpenVino",
+    "onnxruntime": "tiebreak.adapters.patterns.onnxruntime:OnnxRuntimePatterns",
+    "openvino": "tiebreak.adapters.patterns.openvino:OpenVinoPatterns",
     "litert": "tiebreak.adapters.patterns.litert:LiteRtPatterns",
     "torch": "tiebreak.adapters.patterns.torch:TorchPatterns",
 }

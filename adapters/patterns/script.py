@@ -8,7 +8,7 @@ from tiebreak.adapters.onnx_source import model_source
 from tiebreak.adapters.patterns.onnx_graph import limits, onnx_pattern, parameters, tensors
 from tiebreak.adapters.patterns.runtimes import own_script, script_lines
 from tiebreak.adapters.reproducer import FILLED, array_source, safe_in_source
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 HEAD = '''"""{title}
@@ -34,7 +34,7 @@ sys.exit(0 if np.array_equal(shipped, unfused) else 1)
 
 
 def fused_script(
-    backend: str, title: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], exact: str
+    backend: str, title: str, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], exact: str
 ) -> str:
     """The script for these rows; `exact` is the exact truth's result, as text.
 
@@ -48,7 +48,7 @@ def fused_script(
     return head + "\n" + lines + TAIL.format(exact=repr(exact))
 
 
-def onnx_lines(backend: str, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> str:
+def onnx_lines(backend: str, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> str:
     """The model and its feeds, then the runtime's lines."""
     given = tensors(pattern, rows)
     fixed = {one.name: given[one.name] for one in pattern.operands if one.constant}

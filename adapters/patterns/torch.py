@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, Way
+from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED, Opened, RuntimeWay
 from tiebreak.adapters.patterns.onnx_graph import layout_of, rows_again, tensors
 from tiebreak.adapters.patterns.torch_graph import float_lines, name_of, numbers, quantized_kind, quantized_lines
 from tiebreak.adapters.patterns.torch_program import TorchLine, run_lines
 from tiebreak.adapters.reproducer import array_source
 from tiebreak.adapters.torch_calls import FAULTS, REFUSALS
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import DEQUANTIZE, Pair, Pattern
+from tiebreak.golden.patterns.graph import DEQUANTIZE, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 
@@ -33,9 +33,9 @@ class TorchPatterns:
         others = [name for name in torch.backends.quantized.supported_engines if name not in (default, "none")]
         self.engines = {UNFUSED: default, SHIPPED: default, **{name: name for name in others}}
         kinds = {way: "operators of float32" if way == UNFUSED else "torch.ops.quantized" for way in self.engines}
-        self.ways = tuple(Way(way, f"{kinds[way]}, engine {engine}") for way, engine in self.engines.items())
+        self.ways = tuple(RuntimeWay(way, f"{kinds[way]}, engine {engine}") for way, engine in self.engines.items())
 
-    def open(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array], way: str) -> Opened:
+    def open(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], way: str) -> Opened:
         lines = float_lines(pattern, pairs) if way == UNFUSED else quantized_lines(pattern, pairs)
         constants = {one.name: rows[one.name] for one in pattern.operands if one.constant}
 
@@ -47,7 +47,7 @@ class TorchPatterns:
         quantized = {name_of(pattern, name) for name in pairs_of(pattern, pairs)}
         return Opened(tuple(shown(lines, quantized)), lambda given: refusing(lambda: run(given)))
 
-    def operands(self, pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> dict[str, Any]:
+    def operands(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> dict[str, Any]:
         """Tensors by their names in the lines; codes as quantized tensors."""
         read = pairs_of(pattern, pairs)
         found = {}
@@ -59,9 +59,9 @@ class TorchPatterns:
         return found
 
 
-def pairs_of(pattern: Pattern, pairs: Mapping[str, Pair]) -> dict[str, Pair]:
+def pairs_of(pattern: Pattern, pairs: Mapping[str, ScalePair]) -> dict[str, ScalePair]:
     """The pair of each operand that is dequantized. Unsupported for a type that torch lacks, or for two pairs."""
-    found: dict[str, Pair] = {}
+    found: dict[str, ScalePair] = {}
     names = {operand.name for operand in pattern.operands}
     made = {step.output: pairs[step.pair] for step in pattern.steps if step.pair and step.operation != DEQUANTIZE}
     for step in pattern.steps:
@@ -125,7 +125,7 @@ library = f"torch {{torch.__version__}}, engine {{torch.backends.quantized.engin
 """
 
 
-def script(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> str:
+def script(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> str:
     """Python lines that give `shipped`, `unfused` and `library`; see script.py."""
     read = pairs_of(pattern, pairs)
     operands = []

@@ -17,7 +17,7 @@ from tiebreak.adapters.patterns.onnx_graph import SPATIAL
 from tiebreak.adapters.patterns.torch_program import TorchKind, TorchLine, TorchValue, needed
 from tiebreak.adapters.torch_classic import QUANTIZED
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pair, Pattern, Step
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pattern, PatternStep, ScalePair
 
 FUNCTIONAL = "nn.functional"
 POOL: tuple[Any, ...] = ((1, 2),)  # the window, which is the step too
@@ -43,11 +43,11 @@ WITH_RELU = {"Add", "Mul", "MatMul", "Gemm", "Conv"}
 PRODUCTS = {"MatMul", "Gemm"}
 
 
-def float_lines(pattern: Pattern, pairs: Mapping[str, Pair]) -> tuple[TorchLine, ...]:
+def float_lines(pattern: Pattern, pairs: Mapping[str, ScalePair]) -> tuple[TorchLine, ...]:
     return tuple(finished(pattern, [float_line(pattern, step, pairs) for step in pattern.steps]))
 
 
-def quantized_lines(pattern: Pattern, pairs: Mapping[str, Pair]) -> tuple[TorchLine, ...]:
+def quantized_lines(pattern: Pattern, pairs: Mapping[str, ScalePair]) -> tuple[TorchLine, ...]:
     lowering = QuantizedLowering(pattern, pairs)
     lines = [line for step in pattern.steps for line in lowering.lowered(step)]
     return tuple(finished(pattern, needed(lines)))
@@ -65,7 +65,7 @@ def name_of(pattern: Pattern, value: str) -> str:
     return f"x_{value}" if value in {operand.name for operand in pattern.operands} else value
 
 
-def float_line(pattern: Pattern, step: Step, pairs: Mapping[str, Pair]) -> TorchLine:
+def float_line(pattern: Pattern, step: PatternStep, pairs: Mapping[str, ScalePair]) -> TorchLine:
     values = tuple(TorchValue(name_of(pattern, name)) for name in step.inputs)
     if step.operation == QUANTIZE:
         return quantize(values[0], pairs[step.pair], step.output)
@@ -74,7 +74,7 @@ def float_line(pattern: Pattern, step: Step, pairs: Mapping[str, Pair]) -> Torch
     return TorchLine(step.output, *call(pattern, step, values))
 
 
-def quantize(value: TorchValue, pair: Pair, output: str) -> TorchLine:
+def quantize(value: TorchValue, pair: ScalePair, output: str) -> TorchLine:
     return TorchLine(output, "quantize_per_tensor", (value, *numbers(pair), TorchKind(quantized_kind(pair.type))))
 
 
@@ -84,11 +84,11 @@ def quantized_kind(kind: str) -> str:
     return QUANTIZED[kind]
 
 
-def numbers(pair: Pair) -> tuple[float, int]:
+def numbers(pair: ScalePair) -> tuple[float, int]:
     return float(pair.scale), pair.zero_point
 
 
-def call(pattern: Pattern, step: Step, values: tuple[TorchValue, ...]) -> tuple[str, tuple[Any, ...]]:
+def call(pattern: Pattern, step: PatternStep, values: tuple[TorchValue, ...]) -> tuple[str, tuple[Any, ...]]:
     """The function of an operator, which takes float and where it can quantized tensors, and its arguments."""
     if step.operation == "Clip":
         return "clamp", (*values, float(step.attributes["min"]), float(step.attributes["max"]))
@@ -103,7 +103,7 @@ def call(pattern: Pattern, step: Step, values: tuple[TorchValue, ...]) -> tuple[
     return function, (*values, *further)
 
 
-def has_weights(pattern: Pattern, step: Step) -> bool:
+def has_weights(pattern: Pattern, step: PatternStep) -> bool:
     """Whether the second factor is a constant."""
     made, value = {one.output: one for one in pattern.steps}, step.inputs[1]
     while value in made:
@@ -116,13 +116,13 @@ class QuantizedLowering:
     """Replaces DQ > operator > Q, also with Relu before Q where torch has one function for both."""
 
     pattern: Pattern
-    pairs: Mapping[str, Pair]
+    pairs: Mapping[str, ScalePair]
 
     @property
-    def made(self) -> dict[str, Step]:
+    def made(self) -> dict[str, PatternStep]:
         return {step.output: step for step in self.pattern.steps}
 
-    def lowered(self, step: Step) -> Iterator[TorchLine]:
+    def lowered(self, step: PatternStep) -> Iterator[TorchLine]:
         part = self.part(step) if step.operation == QUANTIZE else []
         if not part:
             yield float_line(self.pattern, step, self.pairs)
@@ -136,9 +136,9 @@ class QuantizedLowering:
         else:
             yield from self.rescaling(first, values, relu, (*numbers(pair),), step.output)
 
-    def part(self, quantize: Step) -> list[Step]:
+    def part(self, quantize: PatternStep) -> list[PatternStep]:
         """The operators between DQ and this Q; none if torch.ao leaves them in float."""
-        value, found = quantize.inputs[0], list[Step]()
+        value, found = quantize.inputs[0], list[PatternStep]()
         while value in self.made and self.made[value].operation != DEQUANTIZE:
             if sum(step.inputs.count(value) for step in self.pattern.steps) != 1:
                 return []
@@ -152,7 +152,7 @@ class QuantizedLowering:
         return value in self.made and self.made[value].operation == DEQUANTIZE
 
     def same_function(
-        self, step: Step, values: tuple[TorchValue, ...], source: Pair, target: Pair, output: str
+        self, step: PatternStep, values: tuple[TorchValue, ...], source: ScalePair, target: ScalePair, output: str
     ) -> Iterator[TorchLine]:
         """The float function on quantized tensors."""
         line = TorchLine(output, *call(self.pattern, step, values))
@@ -165,7 +165,7 @@ class QuantizedLowering:
         yield quantize(TorchValue(f"{output}_float"), target, output)
 
     def rescaling(
-        self, step: Step, values: tuple[TorchValue, ...], relu: str, pair: tuple[Any, ...], output: str
+        self, step: PatternStep, values: tuple[TorchValue, ...], relu: str, pair: tuple[Any, ...], output: str
     ) -> Iterator[TorchLine]:
         """torch.ops.quantized's function, with weights that are packed first."""
         if step.operation == "Concat":
@@ -188,15 +188,15 @@ class QuantizedLowering:
         return 3 if operations & SPATIAL or not operations & PRODUCTS else 2 if "MatMul" in operations else 1
 
 
-def is_one(part: Sequence[Step]) -> bool:
+def is_one(part: Sequence[PatternStep]) -> bool:
     """Whether these operators have one function."""
     names = [step.operation for step in part]
     return len(names) == 1 or (len(names) == 2 and names[0] in WITH_RELU and names[1] == "Relu")
 
 
-def given(step: Step, source: Pair) -> Pair:
+def given(step: PatternStep, source: ScalePair) -> ScalePair:
     """The pair of what a function gives: the operand's; after tanh 1/128 and the middle of the type."""
     if step.operation != "Tanh":
         return source
     lowest, highest = source.ends
-    return Pair(type(source.scale)(1 / 128), (lowest + highest + 1) // 2, source.type)
+    return ScalePair(type(source.scale)(1 / 128), (lowest + highest + 1) // 2, source.type)

@@ -20,7 +20,7 @@ from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.patterns.model import PatternRuntime
 from tiebreak.adapters.patterns.runtimes import load_runtime
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.patterns.text import pattern_of
 
 LONGEST = 2000  # characters of a message
@@ -60,10 +60,10 @@ def answer(runtime: PatternRuntime, arena: Arena, request: Mapping[str, Any]) ->
     return {"status": "ok", "graph": list(opened.graph), "outputs": arena.put([output])}
 
 
-def pairs_of(pattern: Pattern, given: Mapping[str, Any]) -> dict[str, Pair]:
+def pairs_of(pattern: Pattern, given: Mapping[str, Any]) -> dict[str, ScalePair]:
     """Scales are sent as the bits of a float32."""
     return {
-        name: Pair(np.uint32(given[name][0]).view(np.float32), int(given[name][1]), kind)
+        name: ScalePair(np.uint32(given[name][0]).view(np.float32), int(given[name][1]), kind)
         for name, kind in pattern.pairs.items()
     }
 

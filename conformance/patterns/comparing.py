@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.adapters.patterns.isolated import Answer
-from tiebreak.conformance.patterns.parameters import Setting
+from tiebreak.adapters.patterns.isolated import WayAnswer
+from tiebreak.conformance.patterns.parameters import PatternSetting
 from tiebreak.conformance.patterns.records import WitnessRow
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.exact import exact
@@ -20,7 +20,7 @@ NOTHING = -1  # instead of a count: there was nothing to compare with
 
 
 @dataclass(frozen=True)
-class Truths:
+class PatternTruths:
     """Both truths of one setting, [rows, width]; `exact` is None where real arithmetic is not decided by this."""
 
     rows: Mapping[str, Array]
@@ -28,7 +28,7 @@ class Truths:
     stepwise: Array
 
     @classmethod
-    def of(cls, pattern: Pattern, setting: Setting, rows: Mapping[str, Array]) -> Truths:
+    def of(cls, pattern: Pattern, setting: PatternSetting, rows: Mapping[str, Array]) -> PatternTruths:
         try:
             real: Array | None = exact(pattern, setting.pairs, rows)
         except InvalidInput:
@@ -43,14 +43,14 @@ def count(one: Array | None, other: Array | None) -> int:
     return int(np.count_nonzero(one != other)) if one.shape == other.shape else max(one.size, other.size)
 
 
-def codes(answer: Answer, pattern: Pattern) -> Array | None:
+def codes(answer: WayAnswer, pattern: Pattern) -> Array | None:
     """An answer's output as the truths are given."""
     if answer.output is None:
         return None
     return answer.output if pattern.output == REAL else answer.output.astype(np.int64)
 
 
-def simplest(pattern: Pattern, setting: Setting, rows: Mapping[str, Array], different: Array) -> tuple[int, int]:
+def simplest(pattern: Pattern, setting: PatternSetting, rows: Mapping[str, Array], different: Array) -> tuple[int, int]:
     """The row and the place of a differing element whose operands lie nearest to their zero points."""
     distances = np.zeros(different.shape[0])
     zeros = zero_points(pattern, setting)
@@ -61,7 +61,7 @@ def simplest(pattern: Pattern, setting: Setting, rows: Mapping[str, Array], diff
     return row, int(np.argmax(different[row]))
 
 
-def zero_points(pattern: Pattern, setting: Setting) -> dict[str, int]:
+def zero_points(pattern: Pattern, setting: PatternSetting) -> dict[str, int]:
     return {name: setting.pairs[step.pair].zero_point for step in pattern.steps if step.pair for name in step.inputs}
 
 

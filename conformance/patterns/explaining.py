@@ -14,18 +14,18 @@ from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.adapters.patterns.onnx_graph import onnx_pattern, tensors
 from tiebreak.adapters.patterns.script import fused_script
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import Setting
+from tiebreak.conformance.patterns.parameters import PatternSetting
 from tiebreak.conformance.patterns.records import WayRow, WitnessRow
 from tiebreak.conformance.patterns.shrinking import smallest
 from tiebreak.conformance.patterns.summary import Cell
 from tiebreak.golden.errors import MachineryFailed, Unsupported
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.places import write_text_aside
 from tiebreak.golden.problem import Array
 
 
-class Explanation(TypedDict):
-    """Of one cell that differs: paths are relative to the run's folder, empty where there is no file."""
+class PatternExplanation(TypedDict):
+    """What one cell that differs has: paths are relative to the run's folder, empty where there is no file."""
 
     backend: str
     pattern: str
@@ -37,7 +37,7 @@ class Explanation(TypedDict):
 
 def explain(
     found: Iterable[Cell], patterns: Mapping[str, Pattern], runtimes: Mapping[str, IsolatedRuntime], folder: Path
-) -> list[Explanation]:
+) -> list[PatternExplanation]:
     """An explanation for each cell whose shipped and unfused graphs differ. None can fail the run."""
     return [
         explanation(one, one["worst"], patterns[one["pattern"]], runtimes[one["backend"]], folder)
@@ -46,9 +46,11 @@ def explain(
     ]
 
 
-def explanation(cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRuntime, folder: Path) -> Explanation:
-    setting = Setting(pairs_again(row, pattern), row["reason"])
-    found: Explanation = {
+def explanation(
+    cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRuntime, folder: Path
+) -> PatternExplanation:
+    setting = PatternSetting(pairs_again(row, pattern), row["reason"])
+    found: PatternExplanation = {
         "backend": cell["backend"],
         "pattern": cell["pattern"],
         "smallest": "",
@@ -66,9 +68,9 @@ def explanation(cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRunt
     return found
 
 
-def pairs_again(row: WayRow, pattern: Pattern) -> dict[str, Pair]:
+def pairs_again(row: WayRow, pattern: Pattern) -> dict[str, ScalePair]:
     return {
-        name: Pair(np.float32(row["pairs"][name][0]), int(row["pairs"][name][1]), kind)
+        name: ScalePair(np.float32(row["pairs"][name][0]), int(row["pairs"][name][1]), kind)
         for name, kind in pattern.pairs.items()
     }
 
@@ -78,7 +80,7 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
 
 
-def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: Setting, path: Path, folder: Path) -> str:
+def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: PatternSetting, path: Path, folder: Path) -> str:
     witness = row["witness"]
     if witness is None:
         return ""
@@ -91,7 +93,7 @@ def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: Setting, pa
     return str(path.relative_to(folder))
 
 
-def rows_again(pattern: Pattern, setting: Setting, witness: WitnessRow) -> dict[str, Array]:
+def rows_again(pattern: Pattern, setting: PatternSetting, witness: WitnessRow) -> dict[str, Array]:
     """The witness's operands; with other rows around it if it differs only so."""
     full = rows_of(pattern, setting.pairs)
     if not witness["alone"]:
@@ -108,7 +110,7 @@ def shaped(values: Sequence[str], like: Array, kind: str) -> Array:
     return array.reshape((1, like.shape[1], -1) if like.ndim == 3 else (1, -1))
 
 
-def write_model(pattern: Pattern, setting: Setting, path: Path, folder: Path) -> str:
+def write_model(pattern: Pattern, setting: PatternSetting, path: Path, folder: Path) -> str:
     model: Any = onnx_pattern(pattern, setting.pairs, tensors(pattern, rows_of(pattern, setting.pairs)))
     path.parent.mkdir(exist_ok=True)
     aside = path.with_name(f".{path.name}")

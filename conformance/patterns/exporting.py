@@ -11,14 +11,14 @@ from tiebreak.adapters.patterns.onnx_graph import onnx_pattern, tensors
 from tiebreak.conformance.patterns.operands import constant
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.patterns.graph import Operand, Pair, Pattern
+from tiebreak.golden.patterns.graph import Operand, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import printable
 
 DEFAULT_SCALE = "0.1"
 
 
-def pairs_from(pattern: Pattern, texts: Sequence[str]) -> dict[str, Pair]:
+def pairs_from(pattern: Pattern, texts: Sequence[str]) -> dict[str, ScalePair]:
     """The pairs that texts such as `s1=0.02@128` give; others are 0.1 and 0. InvalidInput."""
     found = {name: pair_from(DEFAULT_SCALE, "0", kind) for name, kind in pattern.pairs.items()}
     for text in texts:
@@ -33,7 +33,7 @@ def pairs_from(pattern: Pattern, texts: Sequence[str]) -> dict[str, Pair]:
     return found
 
 
-def pair_from(scale: str, zero_point: str, kind: str) -> Pair:
+def pair_from(scale: str, zero_point: str, kind: str) -> ScalePair:
     ends = INTEGER_TYPES[kind]
     try:
         number, offset = np.float32(scale), int(zero_point)
@@ -44,10 +44,10 @@ def pair_from(scale: str, zero_point: str, kind: str) -> Pair:
             f"{printable(scale, 40)}@{printable(zero_point, 40)}: a scale is positive and finite, "
             f"a zero point of {kind} from {ends.lowest} to {ends.highest}"
         )
-    return Pair(number, offset, kind)
+    return ScalePair(number, offset, kind)
 
 
-def export_pattern(pattern: Pattern, pairs: Mapping[str, Pair], rows: int, path: Path) -> None:
+def export_pattern(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: int, path: Path) -> None:
     """Write the model aside and rename it. InvalidInput if ONNX has no such graph."""
     try:
         model = onnx_pattern(pattern, pairs, tensors(pattern, dict(placeholders(pattern, rows))))

@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 import pandas as pd
 
-from tiebreak.conformance.patterns.explaining import Explanation
+from tiebreak.conformance.patterns.explaining import PatternExplanation
 from tiebreak.conformance.patterns.records import WayRow
 from tiebreak.conformance.patterns.summary import Cell
 from tiebreak.golden.places import write_text_aside
@@ -34,7 +34,7 @@ class PatternRecords(TypedDict):
     exit: int
     missing: dict[str, str]
     cells: list[Cell]
-    explanations: list[Explanation]
+    explanations: list[PatternExplanation]
     rows: list[WayRow]
 
 

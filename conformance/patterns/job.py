@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from tiebreak.adapters.patterns.isolated import Answer, IsolatedRuntime
-from tiebreak.adapters.patterns.model import UNFUSED, Way
-from tiebreak.conformance.patterns.comparing import NOTHING, Truths, codes, count, one_row, simplest, witness
+from tiebreak.adapters.patterns.isolated import IsolatedRuntime, WayAnswer
+from tiebreak.adapters.patterns.model import UNFUSED, RuntimeWay
+from tiebreak.conformance.patterns.comparing import NOTHING, PatternTruths, codes, count, one_row, simplest, witness
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import Setting, settings
+from tiebreak.conformance.patterns.parameters import PatternSetting, settings
 from tiebreak.conformance.patterns.records import WayRow, WitnessRow
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
@@ -42,7 +40,7 @@ class PatternRun:
                 self.tell(f"{number} of {len(self.patterns)} patterns: {pattern.name}")
                 for setting in settings(pattern, SETTINGS[self.level]):
                     rows = rows_of(pattern, setting.pairs)
-                    truths = Truths.of(pattern, setting, rows)
+                    truths = PatternTruths.of(pattern, setting, rows)
                     for runtime in runtimes:
                         self.rows += asked(runtime, pattern, setting, truths)
         return self.rows
@@ -60,7 +58,9 @@ class PatternRun:
             yield runtime
 
 
-def asked(runtime: IsolatedRuntime, pattern: Pattern, setting: Setting, truths: Truths) -> Iterator[WayRow]:
+def asked(
+    runtime: IsolatedRuntime, pattern: Pattern, setting: PatternSetting, truths: PatternTruths
+) -> Iterator[WayRow]:
     """A row for each way, the unfused one first."""
     unfused: Array | None = None
     for way in runtime.ways:
@@ -78,7 +78,12 @@ def asked(runtime: IsolatedRuntime, pattern: Pattern, setting: Setting, truths: 
 
 
 def row_of(
-    runtime: IsolatedRuntime, pattern: Pattern, setting: Setting, way: Way, answer: Answer, output: Array | None
+    runtime: IsolatedRuntime,
+    pattern: Pattern,
+    setting: PatternSetting,
+    way: RuntimeWay,
+    answer: WayAnswer,
+    output: Array | None,
 ) -> WayRow:
     return {
         "backend": runtime.name,
@@ -105,9 +110,9 @@ def row_of(
 def witnessed(
     runtime: IsolatedRuntime,
     pattern: Pattern,
-    setting: Setting,
-    way: Way,
-    truths: Truths,
+    setting: PatternSetting,
+    way: RuntimeWay,
+    truths: PatternTruths,
     output: Array | None,
     unfused: Array | None,
 ) -> WitnessRow | None:
@@ -117,10 +122,13 @@ def witnessed(
         return None
     row, place = simplest(pattern, setting, truths.rows, output != other)
     alone = one_row(pattern, truths.rows, row, place, output.shape[1])
-    again = codes(runtime.ask(pattern, setting.pairs, alone, way.name), pattern)
     values = {"got": output, "unfused": unfused, "exact": truths.exact, "stepwise": truths.stepwise}
     shown = {name: int(array[row, place]) for name, array in values.items() if array is not None}
-    same = again is not None and bool(np.any(again.ravel() == shown["got"]))
+    ways = (way.name, UNFUSED) if other is unfused else (way.name,)
+    again = [codes(runtime.ask(pattern, setting.pairs, alone, name), pattern) for name in ways]
+    same = again[0] is not None and shown["got"] in again[0].ravel()
+    if other is unfused:  # both answers must stay, or there is nothing to see
+        same = same and count(*again) > 0
     return witness(pattern, alone, place, shown, is_alone=same)
 
 

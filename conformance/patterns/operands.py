@@ -9,16 +9,17 @@ from itertools import product
 import numpy as np
 
 from tiebreak.golden.elements import INTEGER_TYPES
-from tiebreak.golden.patterns.graph import QUANTIZE, Operand, Pair, Pattern
+from tiebreak.golden.patterns.graph import QUANTIZE, Operand, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 MOST_ROWS = 1 << 16
 MOST_COLUMNS = 8  # of constants that have more than one value each
 SEED = 20261126  # of the sample, the same in every run
-FACTOR = 0x9E3779B97F4A7C15  # Fibonacci hashing: multiples spread evenly
+GAMMA = 0x9E3779B97F4A7C15  # of SplitMix64 (Steele, Lea and Flood, 2014), as are the other two
+MIXERS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 
 
-def rows_of(pattern: Pattern, pairs: Mapping[str, Pair]) -> dict[str, Array]:
+def rows_of(pattern: Pattern, pairs: Mapping[str, ScalePair]) -> dict[str, Array]:
     """Arrays by operand: [rows, width]; of constants [1, k, columns] or [1, columns]."""
     quantized = [operand for operand in pattern.inputs if operand.is_quantized]
     real = [operand for operand in pattern.inputs if not operand.is_quantized]
@@ -39,13 +40,21 @@ def bits_of(operands: Sequence[Operand]) -> int:
 
 
 def codes_of(operands: Sequence[Operand]) -> Iterator[Array]:
-    """For each operand the codes of all rows: bits of the row's number, or of a multiple of it where bits are more."""
+    """For each operand the codes of all rows: bits of the row's number, or of a hash of it where they need more."""
     bits = bits_of(operands)
     count = 1 << min(bits, 16)
     numbers = np.arange(count, dtype=np.uint64)
-    words = numbers if bits <= 16 else numbers * np.uint64(FACTOR) >> np.uint64(64 - min(bits, 64))
+    words = numbers if bits <= 16 else mixed(numbers)
     for operand in operands:
         yield np.stack([take(words, operand.type, k, bits) for k in places(operand, operands)], axis=1)
+
+
+def mixed(numbers: Array) -> Array:
+    """SplitMix64's output for each number: 64 bits that look random, the same everywhere."""
+    words = (numbers + np.uint64(1)) * np.uint64(GAMMA)
+    for shift, factor in MIXERS:
+        words = (words ^ words >> np.uint64(shift)) * np.uint64(factor)
+    return np.asarray(words ^ words >> np.uint64(31))
 
 
 def places(operand: Operand, operands: Sequence[Operand]) -> range:
@@ -80,14 +89,14 @@ def sampled(operand: Operand) -> Iterator[tuple[int, ...]]:
         yield tuple(int(code) for code in draw.integers(ends.lowest, ends.highest + 1, operand.width))
 
 
-def numbers_of(pattern: Pattern, operand: Operand, pairs: Mapping[str, Pair]) -> Array:
+def numbers_of(pattern: Pattern, operand: Operand, pairs: Mapping[str, ScalePair]) -> Array:
     """float32 numbers on both sides of every decision of each Q: the nearest to the decision and its two neighbours."""
     kept = {number for step in pattern.steps if step.operation == QUANTIZE for number in decisions(pairs[step.pair])}
     line = np.array(sorted(kept), np.float32)
     return np.stack([np.roll(line, 7 * k) for k in range(operand.width)], axis=1)
 
 
-def decisions(pair: Pair) -> Iterator[float]:
+def decisions(pair: ScalePair) -> Iterator[float]:
     scale, (lowest, highest) = Fraction(float(pair.scale)), pair.ends
     for code in range(lowest, highest + 1):
         for twice in (2 * (code - pair.zero_point), 2 * (code - pair.zero_point) + 1):

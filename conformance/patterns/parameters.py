@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from tiebreak.golden.elements import INTEGER_TYPES
-from tiebreak.golden.patterns.graph import Pair, Pattern
+from tiebreak.golden.patterns.graph import Pattern, ScalePair
 
 T = TypeVar("T")
 # Scales of the pairs in order of appearance; the last one is of the output, unless all pairs are shared.
@@ -44,23 +44,23 @@ ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
 
 
 @dataclass(frozen=True)
-class Setting:
+class PatternSetting:
     """Pairs by name, and why they were chosen."""
 
-    pairs: Mapping[str, Pair]
+    pairs: Mapping[str, ScalePair]
     reason: str
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {pair}" for name, pair in self.pairs.items())
 
 
-def settings(pattern: Pattern, most: int) -> list[Setting]:
+def settings(pattern: Pattern, most: int) -> list[PatternSetting]:
     """At most so many, equal ones once: first each list of scales with another choice of zero points than the last."""
     found = {str(setting): setting for setting in diagonally(list(every_setting(pattern)))}
     return list(found.values())[:most]
 
 
-def diagonally(every: list[Setting]) -> Iterator[Setting]:
+def diagonally(every: list[PatternSetting]) -> Iterator[PatternSetting]:
     """In an order in which scales and zero points both change from one to the next."""
     width = len(ZERO_POINTS)
     scales = len(every) // width
@@ -81,13 +81,13 @@ def interleaved() -> list[int]:
     return [place for one in rounds for place in one]
 
 
-def every_setting(pattern: Pattern) -> Iterator[Setting]:
+def every_setting(pattern: Pattern) -> Iterator[PatternSetting]:
     for reason, choices in SCALES.items():
         for scales in choices:
             for where, offsets in ZERO_POINTS.items():
                 numbers = zip(pattern.pairs.items(), spread(scales, pattern), spread(offsets, pattern), strict=True)
                 pairs = {name: pair(scale, offset, kind) for (name, kind), scale, offset in numbers}
-                yield Setting(pairs, f"{reason}, zero points {where}")
+                yield PatternSetting(pairs, f"{reason}, zero points {where}")
 
 
 def spread(values: tuple[T, ...], pattern: Pattern) -> list[T]:
@@ -96,7 +96,7 @@ def spread(values: tuple[T, ...], pattern: Pattern) -> list[T]:
     return [*islice(cycle(values), count - 1), values[-1]]
 
 
-def pair(scale: str, offset: int, kind: str) -> Pair:
-    """The zero point is `offset` 256ths of the type's range above its lowest code."""
+def pair(scale: str, offset: int, kind: str) -> ScalePair:
+    """The zero point is `offset` 256ths of all codes above the lowest one."""
     ends = INTEGER_TYPES[kind]
-    return Pair(np.float32(scale), ends.lowest + offset * (ends.highest - ends.lowest) // 255, kind)
+    return ScalePair(np.float32(scale), ends.lowest + offset * (ends.highest - ends.lowest + 1) // 256, kind)

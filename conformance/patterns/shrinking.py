@@ -10,7 +10,7 @@ from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.conformance.patterns.comparing import codes, count
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import Setting
+from tiebreak.conformance.patterns.parameters import PatternSetting
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pattern
 from tiebreak.golden.patterns.text import pattern_of, text_of
@@ -20,11 +20,11 @@ class Smaller(NamedTuple):
     """A pattern with the pairs that it still has, and on how many output elements it differs."""
 
     pattern: Pattern
-    setting: Setting
+    setting: PatternSetting
     differ: int
 
 
-def smallest(runtime: IsolatedRuntime, pattern: Pattern, setting: Setting, differ: int) -> Smaller:
+def smallest(runtime: IsolatedRuntime, pattern: Pattern, setting: PatternSetting, differ: int) -> Smaller:
     """The pattern that is left when no node can be dropped without losing the difference."""
     found = Smaller(pattern, setting, differ)
     while (shorter := next(still_different(runtime, found), None)) is not None:
@@ -34,7 +34,7 @@ def smallest(runtime: IsolatedRuntime, pattern: Pattern, setting: Setting, diffe
 
 def still_different(runtime: IsolatedRuntime, found: Smaller) -> Iterator[Smaller]:
     for pattern in shortened(found.pattern):
-        setting = Setting({name: found.setting.pairs[name] for name in pattern.pairs}, found.setting.reason)
+        setting = PatternSetting({name: found.setting.pairs[name] for name in pattern.pairs}, found.setting.reason)
         rows = rows_of(pattern, setting.pairs)
         outputs = (codes(runtime.ask(pattern, setting.pairs, rows, way), pattern) for way in (SHIPPED, UNFUSED))
         differ = count(*outputs)

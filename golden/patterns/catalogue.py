@@ -27,6 +27,8 @@ CATALOGUE = {
     "conv": "Q(Conv(DQ(x), DQ(constant(w))))",
     "conv-2": "Q(Conv(DQ(x), DQ(constant(w)), k=2))",
     "conv-relu": "Q(Relu(Conv(DQ(x), DQ(constant(w)))))",
+    "matmul-signed-weights": 'Q(MatMul(DQ(x), DQ(constant(w), type="int8"), k=2))',
+    "conv-signed-weights": 'Q(Conv(DQ(x), DQ(constant(w), type="int8"), k=2))',
     "dq-q": "Q(DQ(x, s), s)",
     "requantize": "Q(DQ(x))",
     "q-dq-q-dq": "DQ(Q(DQ(Q(x, s), s), s), s)",

@@ -18,12 +18,12 @@ import numpy as np
 from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns import enclosures
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Pair, Pattern, Step
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Pattern, PatternStep, ScalePair
 from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True)
-class Value:
+class ExactValue:
     """numbers * unit, or a curve of that."""
 
     numbers: Array  # of Python integers, [rows, width]
@@ -36,13 +36,13 @@ class Value:
         return self.numbers * factor.numerator
 
 
-def exact(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> Array:
+def exact(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array:
     """The output's codes as int64, or its float32 bits as uint32, [rows, width].
 
     `rows` are the operands, [rows, width]. A constant is [1, columns], or [1, k, columns] if it is a second factor.
     InvalidInput if what follows a curve is no Q.
     """
-    known = {name: Value(*read(array)) for name, array in rows.items()}
+    known = {name: ExactValue(*read(array)) for name, array in rows.items()}
     for step in pattern.steps:
         values = [known[name] for name in step.inputs]
         if step.operation != QUANTIZE and (curves := [value.curve for value in values if value.curve]):
@@ -61,23 +61,23 @@ def read(array: Array) -> tuple[Array, Fraction]:
     return np.array(numbers, object).reshape(array.shape), smallest
 
 
-def apply(step: Step, values: list[Value], pairs: Mapping[str, Pair]) -> Value:
+def apply(step: PatternStep, values: list[ExactValue], pairs: Mapping[str, ScalePair]) -> ExactValue:
     if step.operation == QUANTIZE:
         return quantize(values[0], pairs[step.pair])
     if step.operation == DEQUANTIZE:
         pair = pairs[step.pair]
-        return Value(values[0].numbers - pair.zero_point, Fraction(float(pair.scale)))
+        return ExactValue(values[0].numbers - pair.zero_point, Fraction(float(pair.scale)))
     return STEPS[step.operation](step.attributes, *values)
 
 
-def quantize(value: Value, pair: Pair) -> Value:
+def quantize(value: ExactValue, pair: ScalePair) -> ExactValue:
     """round(x / scale) + zero_point, clamped to the type."""
     scale = Fraction(float(pair.scale))
     if value.curve:
         numbers = curved(value, lambda real: round(real / scale))
     else:
         numbers = nearest_even(value.numbers, value.unit / scale)
-    return Value(np.clip(numbers + pair.zero_point, *pair.ends), Fraction(1))
+    return ExactValue(np.clip(numbers + pair.zero_point, *pair.ends), Fraction(1))
 
 
 def nearest_even(numbers: Array, unit: Fraction) -> Array:
@@ -94,7 +94,7 @@ def narrow(numbers: Array, factor: int) -> Array:
     return numbers.astype(np.int64) if largest * factor < 1 << 62 else numbers
 
 
-def curved(value: Value, rounding: Callable[[Fraction], int]) -> Array:
+def curved(value: ExactValue, rounding: Callable[[Fraction], int]) -> Array:
     """What a rounding makes of a curve, worked out once for each argument that occurs."""
     distinct = {
         number: enclosures.rounded(value.curve, number * value.unit, rounding) for number in set(value.numbers.flat)
@@ -102,22 +102,22 @@ def curved(value: Value, rounding: Callable[[Fraction], int]) -> Array:
     return np.array([distinct[number] for number in value.numbers.flat], object).reshape(value.numbers.shape)
 
 
-def floats(value: Value) -> Array:
+def floats(value: ExactValue) -> Array:
     """The float32 nearest to each number, as bits."""
     real = FLOAT_TYPES[REAL]
     bits = {number: encode(number * value.unit, real) for number in set(value.numbers.flat)}
     return np.array([bits[number] for number in value.numbers.flat], np.uint32).reshape(value.numbers.shape)
 
 
-def relu(attributes: Mapping[str, Any], x: Value) -> Value:
-    return Value(np.maximum(x.numbers, 0), x.unit)
+def relu(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
+    return ExactValue(np.maximum(x.numbers, 0), x.unit)
 
 
-def clip(attributes: Mapping[str, Any], x: Value) -> Value:
+def clip(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
     """Its limits are float32."""
     ends = [Fraction(float(np.float32(attributes[name]))) for name in ("min", "max")]
     unit = common(x.unit, *ends)
-    return Value(np.minimum(np.maximum(x.in_unit(unit), int(ends[0] / unit)), int(ends[1] / unit)), unit)
+    return ExactValue(np.minimum(np.maximum(x.in_unit(unit), int(ends[0] / unit)), int(ends[1] / unit)), unit)
 
 
 def common(*units: Fraction) -> Fraction:
@@ -129,67 +129,67 @@ def common(*units: Fraction) -> Fraction:
     return found
 
 
-def together(*values: Value) -> tuple[Fraction, list[Array]]:
+def together(*values: ExactValue) -> tuple[Fraction, list[Array]]:
     unit = common(*(value.unit for value in values))
     return unit, [value.in_unit(unit) for value in values]
 
 
-def add(attributes: Mapping[str, Any], a: Value, b: Value) -> Value:
+def add(attributes: Mapping[str, Any], a: ExactValue, b: ExactValue) -> ExactValue:
     unit, (x, y) = together(a, b)
-    return Value(x + y, unit)
+    return ExactValue(x + y, unit)
 
 
-def subtract(attributes: Mapping[str, Any], a: Value, b: Value) -> Value:
+def subtract(attributes: Mapping[str, Any], a: ExactValue, b: ExactValue) -> ExactValue:
     unit, (x, y) = together(a, b)
-    return Value(x - y, unit)
+    return ExactValue(x - y, unit)
 
 
-def multiply(attributes: Mapping[str, Any], a: Value, b: Value) -> Value:
-    return Value(a.numbers * b.numbers, a.unit * b.unit)
+def multiply(attributes: Mapping[str, Any], a: ExactValue, b: ExactValue) -> ExactValue:
+    return ExactValue(a.numbers * b.numbers, a.unit * b.unit)
 
 
-def max_pool(attributes: Mapping[str, Any], x: Value) -> Value:
-    return Value(x.numbers.max(axis=1, keepdims=True), x.unit)
+def max_pool(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
+    return ExactValue(x.numbers.max(axis=1, keepdims=True), x.unit)
 
 
-def average(attributes: Mapping[str, Any], x: Value) -> Value:
-    return Value(x.numbers.sum(axis=1, keepdims=True), x.unit / x.numbers.shape[1])
+def average(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
+    return ExactValue(x.numbers.sum(axis=1, keepdims=True), x.unit / x.numbers.shape[1])
 
 
-def concatenate(attributes: Mapping[str, Any], a: Value, b: Value) -> Value:
+def concatenate(attributes: Mapping[str, Any], a: ExactValue, b: ExactValue) -> ExactValue:
     unit, found = together(a, b)
-    return Value(np.concatenate(found, axis=1), unit)
+    return ExactValue(np.concatenate(found, axis=1), unit)
 
 
-def resize(attributes: Mapping[str, Any], x: Value) -> Value:
+def resize(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
     """Twice as wide, half_pixel: outputs lie at -1/4, 1/4, 3/4 and 5/4; beyond the ends the last value counts."""
     if attributes["mode"] == "nearest":
-        return Value(np.repeat(x.numbers, 2, axis=1), x.unit)
+        return ExactValue(np.repeat(x.numbers, 2, axis=1), x.unit)
     weights = np.array([[4, 3, 1, 0], [0, 1, 3, 4]], object)
-    return Value(x.numbers @ weights, x.unit / 4)
+    return ExactValue(x.numbers @ weights, x.unit / 4)
 
 
-def sigmoid(attributes: Mapping[str, Any], x: Value) -> Value:
-    return Value(x.numbers, x.unit, "Sigmoid")
+def sigmoid(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
+    return ExactValue(x.numbers, x.unit, "Sigmoid")
 
 
-def tanh(attributes: Mapping[str, Any], x: Value) -> Value:
-    return Value(x.numbers, x.unit, "Tanh")
+def tanh(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
+    return ExactValue(x.numbers, x.unit, "Tanh")
 
 
-def softmax(attributes: Mapping[str, Any], x: Value) -> Value:
+def softmax(attributes: Mapping[str, Any], x: ExactValue) -> ExactValue:
     """e^a / (e^a + e^b) is the sigmoid of a - b."""
-    return Value(x.numbers - x.numbers[:, ::-1], x.unit, "Softmax")
+    return ExactValue(x.numbers - x.numbers[:, ::-1], x.unit, "Softmax")
 
 
-def product(attributes: Mapping[str, Any], x: Value, w: Value) -> Value:
+def product(attributes: Mapping[str, Any], x: ExactValue, w: ExactValue) -> ExactValue:
     """[rows, k] by a constant's [1, k, columns]; or row by row the sum of the products."""
     if w.numbers.ndim == 3:
-        return Value(x.numbers @ w.numbers[0], x.unit * w.unit)
-    return Value((x.numbers * w.numbers).sum(axis=1, keepdims=True), x.unit * w.unit)
+        return ExactValue(x.numbers @ w.numbers[0], x.unit * w.unit)
+    return ExactValue((x.numbers * w.numbers).sum(axis=1, keepdims=True), x.unit * w.unit)
 
 
-STEPS: dict[str, Callable[..., Value]] = {
+STEPS: dict[str, Callable[..., ExactValue]] = {
     "Relu": relu,
     "Clip": clip,
     "Add": add,

@@ -33,7 +33,7 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Step:
+class PatternStep:
     """An operation on named values. Q and DQ name the pair of scale and zero point that they use."""
 
     operation: str
@@ -50,7 +50,7 @@ class Pattern:
     name: str
     text: str
     operands: tuple[Operand, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[PatternStep, ...]
     pairs: Mapping[str, str]
     output: str
 
@@ -65,7 +65,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ScalePair:
     """A scale, as a float32, and a zero point of the type."""
 
     scale: np.float32

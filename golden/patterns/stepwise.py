@@ -13,14 +13,14 @@ import numpy as np
 
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.kernel import refuse_flushing
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Pair, Pattern, Step
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Pattern, PatternStep, ScalePair
 from tiebreak.golden.problem import Array
 
 ONE = np.float32(1)
 UNSURE = 2.0**-49  # relative; above the error of NumPy's float64 functions, far below float32's last place
 
 
-def stepwise(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Array]) -> Array:
+def stepwise(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array:
     """The output's codes as int64, or its float32 bits as uint32, [rows, width]; `rows` as in exact."""
     refuse_flushing()
     known: dict[str, Array] = dict(rows)
@@ -31,7 +31,7 @@ def stepwise(pattern: Pattern, pairs: Mapping[str, Pair], rows: Mapping[str, Arr
     return np.ascontiguousarray(result).view(np.uint32) if pattern.output == REAL else result.astype(np.int64)
 
 
-def apply(step: Step, values: list[Array], pairs: Mapping[str, Pair]) -> Array:
+def apply(step: PatternStep, values: list[Array], pairs: Mapping[str, ScalePair]) -> Array:
     if step.operation in (QUANTIZE, DEQUANTIZE):
         pair = pairs[step.pair]
         return quantize(values[0], pair) if step.operation == QUANTIZE else dequantize(values[0], pair)
@@ -40,14 +40,14 @@ def apply(step: Step, values: list[Array], pairs: Mapping[str, Pair]) -> Array:
     return found
 
 
-def quantize(x: Array, pair: Pair) -> Array:
+def quantize(x: Array, pair: ScalePair) -> Array:
     lowest, highest = pair.ends
     rounded = np.rint(x / pair.scale)
     bounded = np.clip(rounded, lowest - pair.zero_point, highest - pair.zero_point)  # exact: below 2^24
     return np.asarray(bounded.astype(np.int64) + pair.zero_point)
 
 
-def dequantize(q: Array, pair: Pair) -> Array:
+def dequantize(q: Array, pair: ScalePair) -> Array:
     return np.asarray((q.astype(np.int64) - pair.zero_point).astype(np.float32) * pair.scale)
 
 

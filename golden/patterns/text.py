@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import ast
 import keyword
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.catalogue import CATALOGUE
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Operand, Pattern, Step
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Operand, Pattern, PatternStep
 from tiebreak.golden.patterns.operations import OPERATIONS, SAME, Operation
 from tiebreak.golden.untrusted_text import printable
 
 TYPES = ("uint8", "int8", "uint16", "int16")
 CONSTANT = "constant"
 LONGEST, MOST_STEPS = 500, 16
+NAME = re.compile(r"[a-x][0-9]{0,3}")  # y is the output; scripts have longer names of their own
 Number = int | float
 
 
@@ -60,7 +62,7 @@ class Reader:
     type: str
     taken: frozenset[str]  # names of pairs that the text has
     operands: dict[str, Operand] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[PatternStep] = field(default_factory=list)
     pairs: dict[str, str] = field(default_factory=dict)
 
     def pattern(self, name: str, text: str) -> Pattern:
@@ -99,7 +101,7 @@ class Reader:
 
     def quantize(self, written: ast.expr, pair: str, kind: str, width: int) -> str:
         value = self.read(written, width)
-        return self.add(Step(QUANTIZE, (value,), "", {}, self.pair(pair, kind)))
+        return self.add(PatternStep(QUANTIZE, (value,), "", {}, self.pair(pair, kind)))
 
     def dequantize(self, written: ast.expr, pair: str, kind: str, width: int) -> str:
         """DQ of an operand, of a constant, or of what a Q gives, whose pair it has if it names none."""
@@ -109,14 +111,14 @@ class Reader:
             pair = self.pair(pair or last.pair, kind)
             if last.operation != QUANTIZE or self.pairs[last.pair] != self.pairs[pair]:
                 raise InvalidInput(f"{shown(written)}: DQ takes an operand, a constant, or what a Q of its type gives")
-            return self.add(Step(DEQUANTIZE, (value,), "", {}, pair))
+            return self.add(PatternStep(DEQUANTIZE, (value,), "", {}, pair))
         pair = self.pair(pair, kind)
         is_constant = isinstance(written, ast.Call)
         inner = written.args[0] if isinstance(written, ast.Call) and len(written.args) == 1 else written
         if not isinstance(inner, ast.Name):
             raise InvalidInput(f"{shown(written)}: DQ takes the name of an operand, or {CONSTANT}(NAME)")
         value = self.operand(inner.id, self.pairs[pair], width, constant=is_constant)
-        return self.add(Step(DEQUANTIZE, (value,), "", {}, pair))
+        return self.add(PatternStep(DEQUANTIZE, (value,), "", {}, pair))
 
     def pair(self, name: str, kind: str) -> str:
         """The name of a pair of scale and zero point: a new one if it has none yet."""
@@ -130,8 +132,10 @@ class Reader:
         return name
 
     def operand(self, name: str, kind: str, width: int, *, constant: bool = False) -> str:
-        if keyword.iskeyword(name) or name in OPERATIONS or len(name) > 40:
-            raise InvalidInput(f"an operand can't be called {printable(name, 80)}")
+        if keyword.iskeyword(name) or name in OPERATIONS or not NAME.fullmatch(name):
+            raise InvalidInput(
+                f"an operand can't be called {printable(name, 80)}: take a letter from a to x, and digits"
+            )
         operand = Operand(name, kind, width or 1, constant)
         if self.operands.setdefault(name, operand) != operand:
             raise InvalidInput(f"operand {name} is used in two ways: {operand} and {self.operands[name]}")
@@ -151,7 +155,7 @@ class Reader:
         values = [self.read(argument, wanted) for argument in written.args[: known.operands]]
         if known.is_product:
             self.make_columns(values[1], written)
-        return self.add(Step(name, tuple(values), "", attributes))
+        return self.add(PatternStep(name, tuple(values), "", attributes))
 
     def make_columns(self, value: str, written: ast.Call) -> None:
         """Mark the operand that the second factor is made of."""
@@ -162,7 +166,7 @@ class Reader:
             value = made[value].inputs[0]
         self.operands[value] = replace(self.operands[value], columns=True)
 
-    def add(self, step: Step) -> str:
+    def add(self, step: PatternStep) -> str:
         if len(self.steps) == MOST_STEPS:
             raise InvalidInput(f"a pattern has at most {MOST_STEPS} operations")
         name = f"v{len(self.steps) + 1}"
@@ -237,7 +241,7 @@ def text_of(pattern: Pattern, without: Collection[str] = ()) -> str:
     return written(pattern.result)
 
 
-def details(step: Step) -> Iterator[str]:
+def details(step: PatternStep) -> Iterator[str]:
     """The numbers and attributes of a step."""
     known = OPERATIONS.get(step.operation)
     if known is not None:
