@@ -35,6 +35,7 @@ import full_run  # noqa: E402
 import kernel  # noqa: E402
 import libraries  # noqa: E402
 import measure  # noqa: E402
+import patterns_page  # noqa: E402
 import planning  # noqa: E402
 import rendering  # noqa: E402
 import report  # noqa: E402
@@ -422,3 +423,27 @@ def test_what_libraries_say_can_not_break_a_table() -> None:
     row = {"about": "modes", "who": "torch", "place": "in cache", "output": "int8", **note}
     row |= {"mode": setting.EVEN, "data": "ordinary", "form": "exact", "layout": setting.ONE, "path": "", "threads": 1}
     assert "| a \\| b &lt;c> d |" in rendering.render({"kernel": FACTS | {"rows": [row]}})
+
+
+def test_the_page_of_patterns_shows_counts_and_the_worst_setting() -> None:
+    witness = {"operands": {"a": ["0"], "b": ["10"]}, "got": "8", "unfused": "7", "exact": "8", "alone": True}
+    row = {
+        "differ_unfused": 5,
+        "outputs": 10,
+        "graph": ["QLinearAdd"],
+        "pairs": {"s1": ["0.5", "3"]},
+        "witness": witness,
+    }
+    cell = {
+        "backend": "one",
+        "version": "1.2-build",
+        "pattern": "add",
+        "outputs": 10,
+        "restores": ["basic"],
+        "worst": row,
+    }
+    counts = {"fused_unfused": 5, "fused_exact": 0, "unfused_exact": -1}
+    refused = {**cell, "backend": "other", "outputs": 0, "worst": None, **dict.fromkeys(counts, -1)}
+    lines = patterns_page.page({"level": "quick", "cells": [{**cell, **counts}, refused]}).splitlines()
+    assert "| add | 10 | **5**, 0, – | refused |" in lines
+    assert "| one | add | 5 of 10 | QLinearAdd | s1 = 0.5 @ 3 | a = 0, b = 10: 8, unfused 7, exact 8 | basic |" in lines

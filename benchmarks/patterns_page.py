@@ -1,0 +1,84 @@
+"""Writes docs/pattern-results.md from what `tiebreak pattern run` left.
+
+tiebreak pattern run -o RUN_DIR; python benchmarks/patterns_page.py RUN_DIR > docs/pattern-results.md
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tiebreak.reports.patterns import pairs_text, share, shown
+
+HEAD = """# Patterns: results
+
+Made by `python benchmarks/patterns_page.py` from what `tiebreak pattern run` found; not edited by hand. What a pattern
+is, and what it is compared with, says [Patterns](patterns.md).
+"""
+LONGEST = 60  # characters of a graph or of a list of ways
+
+
+def page(found: Mapping[str, Any]) -> str:
+    return "\n".join([HEAD, *grid(found), "", "## The worst setting of each", "", *worst(found)]) + "\n"
+
+
+def grid(found: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each pattern: for each runtime fused ≠ unfused, fused ≠ exact, unfused ≠ exact."""
+    backends = list(dict.fromkeys((cell["backend"], cell["version"]) for cell in found["cells"]))
+    yield f"Level {found['level']}. Each cell has three counts of output elements: as shipped against unfused,"
+    yield "as shipped against exact, unfused against exact.\n"
+    yield "| pattern | outputs | " + " | ".join(" ".join((name, release(version))) for name, version in backends) + " |"
+    yield "| --- | --- | " + " | ".join("---" for _ in backends) + " |"
+    cells = {(cell["pattern"], cell["backend"]): cell for cell in found["cells"]}
+    for pattern in dict.fromkeys(cell["pattern"] for cell in found["cells"]):
+        row = [cells[pattern, name] for name, _ in backends]
+        outputs = max(cell["outputs"] for cell in row)
+        yield f"| {pattern} | {outputs:,} | {' | '.join(map(counts, row))} |"
+
+
+def release(version: str) -> str:
+    """A version without what names its build."""
+    return version.partition("-")[0]
+
+
+def counts(cell: Mapping[str, Any]) -> str:
+    if not cell["outputs"]:
+        return "refused"
+    three = [shown(cell[name]) for name in ("fused_unfused", "fused_exact", "unfused_exact")]
+    return f"**{three[0]}**, {', '.join(three[1:])}" if cell["fused_unfused"] > 0 else ", ".join(three)
+
+
+def worst(found: Mapping[str, Any]) -> Iterator[str]:
+    yield "| runtime | pattern | differ | graph as shipped | scales @ zero points | witness | undone by |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for cell in sorted((one for one in found["cells"] if one["worst"]), key=share, reverse=True):
+        row = cell["worst"]
+        graph = cut(" > ".join(row["graph"]))
+        differ = f"{row['differ_unfused']:,} of {row['outputs']:,}"
+        words = (cell["backend"], cell["pattern"], differ, graph, pairs_text(row), witness(row))
+        yield f"| {' | '.join((*words, cut(', '.join(cell['restores'])) or '–'))} |"
+
+
+def witness(row: Mapping[str, Any]) -> str:
+    found = row["witness"]
+    if found is None:
+        return "–"
+    operands = ", ".join(f"{name} = {', '.join(values)}" for name, values in found["operands"].items())
+    lonely = "" if found["alone"] else " (among other rows)"
+    return f"{cut(operands)}: {found['got']}, unfused {found['unfused']}, exact {found['exact'] or '–'}{lonely}"
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def main() -> None:
+    found = json.loads((Path(sys.argv[1]) / "patterns.json").read_text(encoding="utf-8"))
+    sys.stdout.write(page(found).replace("\n\n\n", "\n\n"))
+
+
+if __name__ == "__main__":
+    main()
