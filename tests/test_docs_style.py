@@ -11,7 +11,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-GENERATED = {"authorities.md", "pattern-results.md", "lemmas.md", "versions.md"}  # and docs/findings/, docs/operators/, docs/semantics/
+GENERATED = {
+    "authorities.md",
+    "pattern-results.md",
+    "lemmas.md",
+    "versions.md",
+}  # and docs/findings/, docs/operators/, docs/semantics/
 MOST_LINES, MOST_COLUMNS, MOST_WORDS = 110, 120, 35
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="a source distribution may have no docs")

@@ -7,16 +7,17 @@ from collections.abc import Mapping
 from tiebreak.adapters.onnx_source import model_source
 from tiebreak.adapters.patterns.onnx_graph import limits, onnx_pattern, parameters, tensors
 from tiebreak.adapters.patterns.runtimes import own_script, script_lines
-from tiebreak.adapters.reproducer import FILLED, array_source, safe_in_source
+from tiebreak.adapters.reproducer import FAILED, FILLED, array_source, safe_in_source
 from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 HEAD = '''"""{title}
 
 {text}
-Exits with 1 while the two answers differ, with 0 once they are the same.
+Exits with 1 while the two answers differ, with 0 once they are the same, with 2 if the library can't be run.
 """
 
+import os
 import sys
 
 import numpy as np
@@ -44,7 +45,7 @@ def fused_script(
     imports = ONNX if own is None else ""
     lines = onnx_lines(backend, pattern, pairs, rows) if own is None else own(pattern, pairs, rows).strip()
     helper = f"\n\n{FILLED}\n\n" if "filled(" in lines else ""
-    head = HEAD.format(title=safe_in_source(title), text=pattern.text) + imports + helper
+    head = HEAD.format(title=safe_in_source(title), text=pattern.text) + f"{imports}\n\n{FAILED}\n\n{helper}"
     return head + "\n" + lines + TAIL.format(exact=repr(exact))
 
 
