@@ -7,7 +7,7 @@ from dataclasses import replace
 from tiebreak.conformance.semantics.block_quantize import ELEMENTS, SCALES
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority, ValueNamed
 
-OF_SCALES = ("amax", "divisor", "scaling", "precision", "round_mode", "output_subnormals", "saturation")
+OF_SCALES = ("input", "amax", "divisor", "scaling", "precision", "round_mode", "output_subnormals", "saturation")
 OF_ELEMENTS = ("input", "divisor", "scaling", "precision", "round_mode", "saturation")
 WHOLE_SCALES: Allowed = dict.fromkeys(OF_SCALES, (ASKED,))
 WHOLE_ELEMENTS: Allowed = dict.fromkeys(OF_ELEMENTS, (ASKED,))

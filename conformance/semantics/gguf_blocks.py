@@ -32,7 +32,8 @@ from tiebreak.golden.problem import Array
 ROW = 2 * BLOCK  # two blocks side by side: who shares a scale between them is seen
 # Over the largest element: whole scales, and others of many significands.
 UNITS = (1.0, 49.0, 3.0, 1.7, 0.31, 77.3, 0.0043, 5.9, 12.34, 0.77, 0.1, 23.9, 0.0617, 2.03)
-CLOSE = 700  # numbers of a probe near a half between two elements
+OTHER_DIVISORS = {127: 128, 8: 7}  # by the document's
+CLOSE = 1000  # numbers of a probe near a half between two elements
 NEAR = (-9, -4, -2, -1, 0, 1, 2, 4, 9)  # units in the last place
 
 
@@ -107,8 +108,8 @@ def numbers_near_halves(most: int, own: MeasuredSetting, random: np.random.Gener
 
     Its negative is asked at another time: where that decides instead, nothing else would have an answer.
     """
-    unit = abs(float(own.others[0])) / most
-    halves = neighbours(((np.arange(-most, most) + 0.5) * unit).astype(SINGLE), NEAR)
+    units = abs(float(own.others[0])) / np.array([[most], [OTHER_DIVISORS[most]]])
+    halves = neighbours(((np.arange(-most, most) + 0.5) * units).astype(SINGLE).reshape(-1), NEAR)
     inside = halves[np.abs(halves) < own.high]
     chosen = inside[random.permutation(inside.size)[: asked or CLOSE]]
     return np.concatenate([np.array([0.0, -0.0, own.others[0]], SINGLE), chosen])

@@ -79,14 +79,17 @@ class GgufElement(FiniteOnly):
         return self.is_way(one, plain_divisor=plain_divisor) and rounds_apart(one) and self.is_beyond(one)
 
     def is_way(self, one: ElementCombination, *, plain_divisor: bool) -> bool:
-        """A power of two divides exactly: then 1 / d is divisor / amax. The stored scale needs no divisor."""
+        """A power of two divides exactly: then 1 / d is divisor / amax. The stored scale needs no divisor.
+
+        Over it no quotient lies so near to a tie, which has few bits, that float32 hides it.
+        """
         exact = one.divisor.id not in ("127", "-7")
         if one.scaling is OVER_GREATEST and exact:
             return False
         if not plain_divisor and (one.scaling.of_stored or one.precision is not FLOAT32):
             return False
-        if one.precision is PRODUCT_KEPT:
-            return not one.scaling.divides
+        if one.precision is PRODUCT_KEPT or one.scaling.of_stored:
+            return not one.scaling.divides or one.precision is FLOAT32
         return one.precision is FLOAT32 or one.scaling is not OVER_GREATEST
 
     def is_beyond(self, one: ElementCombination) -> bool:
@@ -128,7 +131,7 @@ def products_of(probe: Probe, input: StepRule, divisor: Divisor, way: WayOverSte
     """x over d as float64, which holds the product of two float32."""
     top, stored = (np.asarray(other).astype(SINGLE).reshape(-1) for other in probe.others)
     wide = np.float64 if precision is FLOAT64 else SINGLE
-    over, by = divisor.of(top)
+    over, by = divisor.of(input.of(top))
     factor = way.factor(StepOperands(over.astype(wide), np.asarray(by).astype(wide), stored.astype(wide)))
     x = input.of(probe.x).astype(SINGLE if precision is FLOAT32 else np.float64)
     product = x / factor if way.divides else x * factor

@@ -14,7 +14,16 @@ from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.cast_probes import aimed_inputs
 from tiebreak.conformance.semantics.dynamic_scale import StepRule
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
-from tiebreak.conformance.semantics.gguf_steps import FIRST, QUOTIENT, SINGLE, WITHOUT_SIGN, Divisor, scale_facets
+from tiebreak.conformance.semantics.gguf_steps import (
+    FIRST,
+    INPUT_KEPT,
+    QUOTIENT,
+    SINGLE,
+    WITHOUT_MAGNITUDE,
+    WITHOUT_SIGN,
+    Divisor,
+    scale_facets,
+)
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics
 from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.conformance.semantics.type_grids import bits_as_numbers
@@ -76,8 +85,9 @@ class GgufScale(FiniteOnly):
         if not self.kept:
             casts = [self.asked(one) for one in self.cast.candidates.all if self.is_asked(one)]
             ways = [way for way in product(*(facet.values for facet in self.ways)) if is_sensible(way)]
-            every = tuple(way + one for way, one in product(ways, casts))
-            self.kept.append(Candidates(self.facets, every))
+            direct = self.cast.documented[self.places[0]]  # rounded to a type twice is rounded once
+            every = [way + one for way, one in product(ways, casts) if way[0] is INPUT_KEPT or one[0] is direct]
+            self.kept.append(Candidates(self.facets, tuple(every)))
         return self.kept[0]
 
     def first_probes(self) -> Iterator[Probe]:
@@ -110,17 +120,24 @@ class GgufScale(FiniteOnly):
                 yield found, np.full(found.shape, np.nan)
 
     def steps(self, probe: Probe, way: Semantics) -> Array:
-        amax, divisor, scaling = cast(StepRule, way[0]), cast(Divisor, way[1]), cast(StepRule, way[2])
+        given, amax, scaling = (cast(StepRule, way[place]) for place in (0, 1, 3))
         with np.errstate(all="ignore"):
-            return np.asarray(scaling.of(*divisor.of(amax.of(probe.x, probe.others[0]))))
+            decides = amax.of(given.of(probe.x), given.of(probe.others[0]))
+            return np.asarray(scaling.of(*cast(Divisor, way[2]).of(decides)))
 
 
 MINUS_ZERO = 1 << 15  # the document leaves the sign of a zero open
 
 
 def is_sensible(way: Semantics) -> bool:
-    """Whether no other way coincides with it: a power of two divides exactly, and equals differ in sign alone."""
-    amax, divisor, scaling = way
+    """Whether no other way coincides with it, and somebody might go it.
+
+    A power of two divides exactly, and equals differ in sign alone.
+    """
+    given, amax, divisor, scaling = way
+    plain = divisor.id in ("127", "-8")
+    if given is not INPUT_KEPT and not (plain and amax is FIRST and scaling is QUOTIENT):
+        return False
     if scaling is not QUOTIENT and divisor.id != "127":
         return False
-    return divisor is not WITHOUT_SIGN or amax is FIRST or amax.id == "largest"
+    return divisor is not WITHOUT_SIGN or amax is FIRST or amax is WITHOUT_MAGNITUDE

@@ -104,7 +104,7 @@ WAYS_TO_STEP = (
     StepRule("reciprocal", "the rounded 1 / 127 multiplies", lambda top, by: top * (ONE / by), "step-times-reciprocal"),
 )  # fmt: skip
 
-# An element's x
+# The numbers of a block
 
 
 def as_it_is(x: Array) -> Array:
@@ -115,11 +115,11 @@ def through(kind: Any) -> Callable[[Array], Array]:
     return lambda x: np.asarray(x.astype(kind).astype(SINGLE))
 
 
-INPUT_KEPT = StepRule("kept", "x is taken as it is", as_it_is)
+INPUT_KEPT = StepRule("kept", "numbers are taken as they are", as_it_is)
 INPUTS = (
     INPUT_KEPT,
-    StepRule("bfloat16", "x is rounded to bfloat16 first", through(ml_dtypes.bfloat16), "x-in:bfloat16"),
-    StepRule("float16", "x is rounded to float16 first", through(np.float16), "x-in:float16"),
+    StepRule("bfloat16", "every number is rounded to bfloat16 first", through(ml_dtypes.bfloat16), "x-in:bfloat16"),
+    StepRule("float16", "every number is rounded to float16 first", through(np.float16), "x-in:float16"),
 )
 
 # x over d
@@ -186,6 +186,7 @@ def is_nibble(kind: str) -> bool:
 def scale_facets(kind: str) -> tuple[Facet, ...]:
     """The ways to d, of blocks whose elements have a type."""
     return (
+        Facet("input", (INPUT_KEPT, INPUTS[2]) if is_nibble(kind) else INPUTS),  # x / -8 has x's bits
         Facet("amax", (FIRST, *(EQUALS if is_nibble(kind) else ()), WITHOUT_MAGNITUDE)),
         Facet("divisor", NIBBLE_DIVISORS if is_nibble(kind) else BYTE_DIVISORS),
         Facet("scaling", WAYS_TO_STEP[:1] if is_nibble(kind) else WAYS_TO_STEP),
