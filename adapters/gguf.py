@@ -1,7 +1,6 @@
 """The package gguf of llama.cpp: quantize and dequantize of gguf.quants, in NumPy.
 
-The package says of Q8_0 that it gives the same bits as the reference in ggml-quants.c, and of Q4_0 that the reference
-depends on fused multiply-adds.
+The package says of Q8_0 that it gives the same bits as the reference in ggml-quants.c.
 """
 
 from __future__ import annotations

@@ -67,12 +67,13 @@ def node_of(operator: str, source: str, target: str, attributes: dict[str, Any])
 
 
 STAGE_PAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # whose first output has a matrix
-STAGES = (*STAGE_PAGES, "nvidia.NVFP4Quantize")  # operators whose outputs have a table each
+STAGES = (*STAGE_PAGES, "nvidia.NVFP4Quantize", "gguf.Quantize")  # operators whose outputs have a table each
+STAGE_TYPES = {"gguf.Quantize": ("int8", "uint4")}  # output types whose tables differ
 
 
-def stages_of(operator: str, given: str = "") -> Iterator[Stage]:
+def stages_of(operator: str, given: str = "", target: str = "") -> Iterator[Stage]:
     """The stages of a backend that does what the document says."""
-    node = audited_node(operator, {}, "", "", 0, given)
+    node = audited_node(operator, {}, "", target, 0, given)
     return STAGED[operator].stages(node, documented_run(node))
 
 
@@ -85,8 +86,9 @@ def tables() -> str:
     for operator in STAGES:
         for given in givens(operator):
             named = f"`{operator}`" + (f" with `{given}`" if given else "")
-            for stage in stages_of(operator, given):
-                parts += table_of(f"{named}, output `{stage.output}`", [stage.arithmetic])
+            kinds = [stages_of(operator, given, target) for target in STAGE_TYPES.get(operator, ("",))]
+            for stages in zip(*kinds, strict=True):
+                parts += table_of(f"{named}, output `{stages[0].output}`", [stage.arithmetic for stage in stages])
     for words, casts in CASTS.items():
         parts += table(f"`onnx.Cast` to {words}", [node_of("onnx.Cast", *cast) for cast in casts])
     return "\n".join(parts) + "\n"

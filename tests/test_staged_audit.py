@@ -33,6 +33,7 @@ from audited_stages import (
 )
 from click.testing import CliRunner
 from make_witnesses import givens
+from wrong_gguf_quantize import in_float32
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
@@ -44,6 +45,7 @@ from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 
 DYNAMIC, BLOCKS, SMALL = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "nvidia.NVFP4Quantize"
+GGUF = "gguf.Quantize"
 
 
 class Backend:
@@ -191,7 +193,13 @@ def test_the_way_to_elements_that_are_integers_is_named(integers: Any, wanted: d
 
 @pytest.mark.parametrize("operator", STAGED)
 def test_values_have_causes_and_words(operator: str) -> None:
-    compared, boxes = 0, {BLOCKS: [blocks()], SMALL: [small_blocks(), two_levels()], DYNAMIC: [dynamic()]}[operator]
+    compared = 0
+    boxes = {
+        BLOCKS: [blocks()],
+        SMALL: [small_blocks(), two_levels()],
+        DYNAMIC: [dynamic()],
+        GGUF: [lambda x: in_float32(audited_node(GGUF, {}, "", "", 0), x)],
+    }[operator]
     nodes = [audited_node(operator, {}, "", "", 0, given) for given in givens(operator)]
     every = (
         stage

@@ -19,6 +19,7 @@ from tiebreak.golden.vector_inputs.by_witness import witnesses
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 DYNAMIC, BLOCKS, SMALL = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "nvidia.NVFP4Quantize"
+GGUF = "gguf.Quantize"
 Pairs = Sequence[set[str]]
 # Ids that no input tells apart, given what comes before.
 ONE_SIGN: Pairs = [  # no scale is negative
@@ -57,6 +58,8 @@ NODES: tuple[tuple[str, str, str, str, dict[str, Pairs]], ...] = (
     (BLOCKS, "bfloat16", "float6_e2m3fn", "floor", {"scales": LOGARITHMS, "elements": FEW_BITS}),
     (BLOCKS, "float32", "float4_e2m1fn", "rceil", {}),
     (BLOCKS, "float32", "int8", "floor", {}),
+    (GGUF, "float32", "int8", "", {"scales": ONE_SIGN}),
+    (GGUF, "float32", "uint4", "", {}),
 )
 
 
@@ -108,9 +111,9 @@ def test_the_stored_witnesses_are_those_of_the_stages() -> None:
     stored = {(operator, kind) for operator, kinds in witnesses().items() if operator in STAGED for kind in kinds}
     found = set[tuple[str, str]]()
     for node in staged_nodes():
-        chosen = node.input_type == "float32" and node.output_type in ("uint8", "int8", "float4_e2m1fn")
+        chosen = node.input_type == "float32" and node.output_type in ("uint8", "int8", "uint4", "float4_e2m1fn")
         kinds = dict(staged_rows(node)) if chosen else {}
         for kind, rows in kinds.items():
             assert witnesses()[node.operator][kind] == rows and all(codes for *_, codes in rows)
             found.add((node.operator, kind))
-    assert found <= stored and len(stored) == 3 + 2 * 2 * 2 + 2 * (10 * 4 + 1)
+    assert found <= stored and len(stored) == 3 + 2 * 2 + 2 * 2 * 2 + 2 * (10 * 4 + 1)

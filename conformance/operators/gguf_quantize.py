@@ -12,9 +12,11 @@ from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situ
 from tiebreak.conformance.operators.drawn_blocks import block_shapes, in_blocks
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.gguf_quantize_mistakes import MISTAKES, PAIRS
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, StagedSemantics
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_gguf import OF_GGUF
+from tiebreak.conformance.semantics.gguf_blocks import gguf_stages
 from tiebreak.golden.elements import FLOAT_TYPES, encode, neighbour
 from tiebreak.golden.operators.gguf_quantize import BLOCK, DIVISORS, ID, greatest
 from tiebreak.golden.problem import OUT_OF_RANGE
@@ -140,5 +142,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(measured=BLOCK, whole_blocks=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are about one output whose operands are inputs; here they are measured"),
+    semantics=StagedSemantics(gguf_stages, OF_GGUF),
 )

@@ -10,6 +10,7 @@ GGML = "ggml in llama.cpp at 01243c5"
 Q8_0 = f"{GGML}, ggml-quants.c, quantize_row_q8_0_ref"
 Q4_0 = f"{GGML}, ggml-quants.c, quantize_row_q4_0_ref"
 PYTHON = "gguf 0.19.0, as observed"
+PYTHON_AT_COMMIT = "gguf-py in llama.cpp at 150f157, quants.py, Q4_0"
 OBSERVED = "ggml 0.13.1 of pywhispercpp 1.5.1, as observed"
 CPU = "ggml-cpu's quantize_row_q8_0 with AVX2, of the same wheel, as observed"
 EIGHT: dict[str, Any] = {"real": "float32", "quantized": "int8"}
@@ -40,13 +41,13 @@ CONTESTED = (
         ([7.0, 3.9375, 1.0, *REST],),
         (
             Answer(
-                f"{Q4_0}; {OBSERVED}",
+                f"{Q4_0}; {OBSERVED}; {PYTHON}",
                 "yes: it is a statement of its own, and ISO C contracts none with the next",
                 (0.0, 4.0, 7.0, *EIGHTS),
                 judged=True,
             ),
             Answer(
-                PYTHON,
+                PYTHON_AT_COMMIT,
                 "no: a comment says that the reference depends on FMA, and float64 stands in for it. Real arithmetic "
                 "gives the same here, so this is accepted, too",
                 (0.0, 4.0, 7.0, *EIGHTS),

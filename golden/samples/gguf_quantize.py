@@ -9,7 +9,9 @@ from functools import lru_cache
 
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
+ID = "gguf.Quantize"
 BLOCK = 32
 REAL = "float32"
 SINGLE, HALF = FLOAT_TYPES[REAL], FLOAT_TYPES["float16"]
@@ -31,7 +33,7 @@ SHAPES: tuple[tuple[int, ...], ...] = ((32,), (1, 64), (3, 1, 32), (2, 2, 1, 96)
 
 
 def samples(real: str, to: str) -> Iterator[Sample]:
-    for theme in (ties, quotients, scale_ties, far_scales, least_steps, places, zeros, specials, shapes):
+    for theme in (ties, quotients, scale_ties, far_scales, least_steps, places, zeros, specials, shapes, separating):
         yield from theme(to)
     if to == "uint4":
         yield from sums()
@@ -196,6 +198,14 @@ def both_signs() -> Iterator[Sample]:
             numbers[place], numbers[place + 1 + place % 2] = Fraction(8 * sign), Fraction(-8 * sign)
             rows.append([encode(number, SINGLE) for number in numbers])
     yield sample("both-signs", "uint4", blocks(rows), ("FirstOfEquals", "Saturates", "Blocked"), ("first", "saturate"))
+
+
+def separating(to: str) -> Iterator[Sample]:
+    """Blocks on which two of the plainest arithmetics of scales differ, or of elements given their scale."""
+    for output in ("scales", "elements"):
+        for number, _, codes in witnesses_of(ID, f"{witness_kind(REAL, to, {})}-{output}"):
+            x = bits(REAL, codes, (len(codes) // BLOCK, BLOCK))
+            yield sample(f"separating-{output}-{number}", to, x, ("Separating", "Blocked"))
 
 
 def sums() -> Iterator[Sample]:
