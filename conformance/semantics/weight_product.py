@@ -97,7 +97,7 @@ class WeightProductArithmetic(FiniteOnly):
         return self.drawn(random)
 
     def telling(self, random: np.random.Generator) -> Probe:
-        """Of many numbers those that tell most combinations apart, and some others."""
+        """A probe of those drawn numbers that tell most combinations apart, and of some others."""
         probe = self.drawn(random)
         table = np.stack([found for found, _ in self.staged(probe, self.candidates.all)])
         _, first, patterns = np.unique(table, axis=1, return_index=True, return_inverse=True)
