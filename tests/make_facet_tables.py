@@ -25,6 +25,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     "tosa.RESCALE": (("int32", "int8", {}),),
     "tflite.Requantize": (("int8", "int8", {"rounding": "double"}),),
     "onnx.QLinearMatMul": (("float32", "int8", {}),),
+    "com.microsoft.MatMulNBits": (("float32", "", {}), ("bfloat16", "", {})),
     "tensorflow.QuantizeAndDequantizeV4": (("float32", "", {}),),
     "com.microsoft.QLinearAdd": (("float32", "int8", {}),),
     "tensorflow.UniformRequantize": (("int8", "int8", {}),),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.model import AuditedSemantics, StagedSemantics, as_it_is
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, StagedSemantics, as_it_is
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
@@ -59,7 +59,7 @@ def audited_node(
     Raises InvalidInput for an operator that cannot be audited, types that do not go together, or another input.
     """
     if operator not in AUDITED and operator not in STAGED:
-        raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}")
+        raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}{reason_of(operator)}")
     said = {**usual_attributes(operator, output_type), **attributes}
     spec = get_operator(operator)
     if given and not (spec.optional_inputs and given == spec.forms[0][-1]):
@@ -70,6 +70,12 @@ def audited_node(
         return make_node(operator, real=input_type or output_type, attributes=said, opset=opset)
     whole = operator in AUDITED or not spec.optional_inputs or bool(given)  # what a stage measures itself is left off
     return make_node(operator, real=input_type, quantized=output_type, attributes=said, opset=opset, zero_point=whole)
+
+
+def reason_of(operator: str) -> str:
+    """Why an operator has no table, behind a colon; empty for one that is unknown."""
+    record = TESTED.get(operator)
+    return f": {record.semantics.reason}" if record and isinstance(record.semantics, Absent) else ""
 
 
 def usual_attributes(operator: str, output_type: str) -> Mapping[str, Any]:

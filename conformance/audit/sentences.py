@@ -50,7 +50,7 @@ def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
 def cause_of_facets(operator: str, names: tuple[str, ...], documented: Semantics, semantics: Semantics) -> Cause:
     three = zip(names, semantics, documented, strict=True)
     unlike = {name: value for name, value, plain in three if value is not plain}
-    (wanted,) = (value.id for name, value in zip(names, documented, strict=True) if name == "round_mode")
+    wanted = next((value.id for name, value in zip(names, documented, strict=True) if name == "round_mode"), "")
     keys = keys_of_values(unlike, of_quantizer=DIVIDE in documented, wanted=wanted)
     return Cause(JOINT.join(keys), role_of(operator, first_of(unlike)))
 

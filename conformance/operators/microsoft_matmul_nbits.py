@@ -13,9 +13,22 @@ from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situ
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.microsoft_matmul_nbits_mistakes import MISTAKES, PAIRS
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, Value, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.weight_product import (
+    as_rows_of_one,
+    role_of_weight_product,
+    silence_of_level,
+    weight_product,
+)
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, encode
 from tiebreak.golden.onnx_types import REALS
 from tiebreak.golden.operators.microsoft_matmul_nbits import BIAS, BIASED, BITS, ID, given
@@ -223,5 +236,12 @@ TESTED = OperatorUnderTest(
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets have no number that is multiplied by a dequantized weight"),
+    semantics=AuditedSemantics(
+        weight_product,
+        never_elementwise,
+        defaults={"K": 1, "N": 1, "block_size": 16},
+        role_of=role_of_weight_product,
+        silence=silence_of_level,
+        as_called=as_rows_of_one,
+    ),
 )

@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat,
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
+from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
@@ -181,5 +182,14 @@ TESTED = OperatorUnderTest(
     axis=Axis("axes"),
     forbidden_calls=forbidden_axes("NGD"),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+    semantics=several_arithmetics(
+        "integers",
+        (
+            "multiplies-in:float32",
+            "converts-before-subtracting",
+            "distributes-scale",
+            "distributes-scale-fused",
+            "divides-by-reciprocal",
+        ),
+    ),
 )

@@ -21,6 +21,7 @@ from tiebreak.conformance.operators.dequantize_mistakes import (
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
+from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.stablehlo import (
     drawn_parameters,
     forbidden_types,
@@ -87,5 +88,14 @@ TESTED = OperatorUnderTest(
     axis=Axis(AXIS),
     forbidden_calls=forbidden_types("SUD", INT8),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+    semantics=several_arithmetics(
+        "integers",
+        (
+            "product-in:float32",
+            "difference-wraps-in:int32",
+            "distributes-scale",
+            "distributes-scale-fused",
+            "divides-by-reciprocal",
+        ),
+    ),
 )

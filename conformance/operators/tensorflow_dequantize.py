@@ -9,6 +9,7 @@ from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, step_classes
+from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_dequantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.tensorflow_ranges import draw_ranges, end_tensors
@@ -97,5 +98,15 @@ TESTED = OperatorUnderTest(
     axis=Axis("axis"),
     forbidden_calls=FORBIDDEN_CALLS,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+    semantics=several_arithmetics(
+        "integers",
+        (
+            "range-ratio-first",
+            "divides-before-width",
+            "min-first-in-float32",
+            "moves-minimum:to the nearest multiple in float32",
+            "divides-by-step",
+            "factor-in-bfloat16",
+        ),
+    ),
 )

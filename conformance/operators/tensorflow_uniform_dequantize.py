@@ -13,6 +13,7 @@ from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED, Ar
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
+from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import (
     axis_of,
@@ -117,5 +118,14 @@ TESTED = OperatorUnderTest(
     axis=Axis(AXIS),
     forbidden_calls=forbidden_calls("TUD", INT8),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+    semantics=several_arithmetics(
+        "integers",
+        (
+            "converts-before-subtracting",
+            "difference-wraps-in:int32",
+            "distributes-scale",
+            "distributes-scale-fused",
+            "divides-by-reciprocal",
+        ),
+    ),
 )

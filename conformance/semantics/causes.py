@@ -267,6 +267,20 @@ SENTENCES = {
     "truncates-before-subtracting": "input and zero point truncated to the output's type",
     "difference-wraps": "the difference wraps around in the input's type",
     "difference-saturates": "the difference saturates in the input's type",
+    "scale-after-product": "multiplies by the scale after the product with the difference",
+    "scale-before-weight": "multiplies the number by the scale, then by the difference",
+    "product-of-zero-point-apart": "subtracts the product with the zero point, scaled apart",
+    "a-to-int8": "A becomes int8 in each block: {}",
+    "weight-in": "the dequantized weight rounded to {}",
+    "weight-cut-off-to": "the dequantized weight cut off to {}",
+    "weight-half-for-odd-bfloat16": (
+        "the dequantized weight becomes bfloat16 by adding half a unit to odd numbers only; even ones are cut off"
+    ),
+    "result-cut-off-to": "result cut off to {}",
+    "result-half-for-odd-bfloat16": (
+        "the result becomes bfloat16 by adding half a unit to odd numbers only; even ones are cut off"
+    ),
+    "real-product": "the product in real arithmetic",
     "distributes-scale": "input * scale - zero_point * scale",
     "distributes-scale-fused": "input * scale - (zero_point * scale), the product and the difference fused",
     "difference-in": "the difference is rounded to {}",
