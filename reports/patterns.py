@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tiebreak.reports.console import terminal_label, terminal_text
+from tiebreak.reports.libraries import release
 from tiebreak.reports.page import environment_of
 from tiebreak.reports.records import write_aside
 
@@ -89,6 +90,7 @@ def page(found: Mapping[str, Any]) -> str:
     environment = environment_of()
     environment.filters["count"] = shown
     environment.filters["pairs"] = pairs_text
+    environment.filters["release"] = release
     explained = {(one["backend"], one["pattern"]): one for one in found["explanations"]}
     backends = list(dict.fromkeys((cell["backend"], cell["version"]) for cell in found["cells"]))
     return environment.get_template("patterns.html.j2").render(
