@@ -46,6 +46,8 @@ STAGES: tuple[tuple[str, str, dict[str, Any], tuple[str, ...], str], ...] = (  #
     ("ocp.MXQuantize", "float4_e2m1fn", {"scaling_mode": "rceil"}, ("mlx", "torchao"), ""),
     ("nvidia.NVFP4Quantize", "", {}, ("mlx", "torchao"), ""),
     ("nvidia.NVFP4Quantize", "", {}, ("mlx", "torchao"), "global_amax"),
+    ("gguf.Quantize", "int8", {}, ("ggml", "gguf"), ""),
+    ("gguf.Quantize", "uint4", {}, ("ggml", "gguf"), ""),
 )
 MISSING: list[str] = []  # backends that could not be started
 
