@@ -37,6 +37,7 @@ history @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pag
 findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
 vectors build @|vectors check @|vectors export @ --format json
+pattern run relu -b onnxruntime -o @|pattern export relu -o @
 """
 TEXTS = {"": "it is empty", "\t ": "it is empty", "\udcff": "is not UTF-8", "a\0b": "has a NUL", "x" * 140_000: "bytes"}
 TEXT_PLACES = """
@@ -46,6 +47,7 @@ authorities @|authorities numpy-naive --operator @|authorities numpy-naive --att
 audit numpy-naive --operator @|repro @ --run runs/away|repro C001 --run runs/away -b @|operators @|backends -b @
 verify runs --backend-name @|verify runs --backend-name x --backend-version @|new-backend @
 vectors export new --format json --operator @|vectors export new --format json --case @
+pattern run @|pattern run relu -b @|pattern run relu --type @|pattern export @|pattern export relu --scale @
 """
 RECORDS = (
     "runs/away/run.json",
@@ -61,12 +63,14 @@ FILE_OUTPUTS = """
 report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 report runs/away -o new.html --junit @|compare runs/sound runs/away --html @|gate runs/away --junit @
 sweep numpy-naive --operator onnx.QuantizeLinear --input y_scale=1 -o @
+pattern export relu -o @
 audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive --page @
 """
 NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
 FOLDER_OUTPUTS = """
 run -b numpy-naive -o @|tables runs/away -o @|operators --pages @|vectors build @|vectors export @ --format json
 verify runs --backend-name x -o @|new-backend mine -o @|sweep --plan plan.toml -o @
+pattern run relu -b onnxruntime -o @
 """
 NO_FOLDERS = {"file": "is no folder", "file/new": "is no folder", "fifo": "no folder", "null": "no folder"}
 NO_FOLDERS |= {"broken-off/unfinished": "a record of the run", "broken-off/unfinished/x": "a record of the run"}
@@ -130,6 +134,11 @@ run --resume broken-off --discard|2|it takes no --discard
 run --resume broken-off|2|plan.json: damaged
 verify exported --backend-name x -o broken-off|2|tiebreak run --resume broken-off
 sweep|2|name a backend
+pattern list relu|2|unexpected extra argument
+pattern run addd|2|no pattern 'addd'; known: relu
+pattern run relu -b nosuch|2|runs no patterns; these do: onnxruntime
+pattern run relu --level whole|2|'whole' is not one of
+pattern export relu --scale s1=0|2|a scale is positive and finite
 sweep numpy-naive {ONNX}|2|give one, as in --input y_scale=0.1
 sweep numpy-naive {ONNX} --input y_scale=1,2|2|one number for y_scale
 sweep numpy-naive {ONNX} --input y_scale=1 --input y_zero_point=[1,2]|2|one number for y_zero_point

@@ -179,11 +179,13 @@ def audit(operator: str, *more: str) -> dict[str, Any]:
 
 
 def test_torch_fuses_the_zero_point_into_the_product_with_the_inverse() -> None:
+    pytest.importorskip("torch")
     found = audit(TENSOR, "--type", "uint8")
     assert (found["scaling"], found["zero_point"], found["round_mode"]) == ("fused", "before-rounding", EVEN)
 
 
 def test_torchs_fake_quantizers_multiply_by_the_inverse_and_pass_through_int64() -> None:
+    pytest.importorskip("torch")
     found = audit(FAKE_CHANNEL)
     assert (found["scaling"], found["zero_point"], found["saturation"]) == ("reciprocal", "after-rounding", "int64")
 
