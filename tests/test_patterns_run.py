@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -17,11 +19,13 @@ from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.cli import main
 from tiebreak.conformance.patterns.comparing import PatternTruths
 from tiebreak.conformance.patterns.job import PatternRun, asked, exit_code
+from tiebreak.conformance.patterns.main import pattern_job
 from tiebreak.conformance.patterns.operands import rows_of
 from tiebreak.conformance.patterns.parameters import PatternSetting, settings
 from tiebreak.conformance.patterns.shrinking import smallest
 from tiebreak.conformance.patterns.summary import cells
 from tiebreak.golden.patterns.graph import ScalePair
+from tiebreak.golden.patterns.stepwise import Undecided
 from tiebreak.golden.patterns.text import pattern_of
 
 BOXES = Path(__file__).parent / "pattern_boxes.py"
@@ -48,16 +52,16 @@ def rows_by_way(name: str, words: str, setting: PatternSetting, limit: float = 6
 
 
 def test_a_right_runtime_differs_nowhere() -> None:
-    run = PatternRun([pattern_of("add"), pattern_of("relu-q")], "quick", 60, 4096, lambda line: None)
-    rows = run.run([box("Right")])
+    with closing(PatternRun([pattern_of("add"), pattern_of("relu-q")], "quick", 60, 4096, lambda line: None)) as run:
+        rows = run.run([box("Right")])
     assert len(rows) == 2 * 6 * 3
     assert {row["differ_unfused"] for row in rows} == {row["differ_stepwise"] for row in rows} == {0}
     assert exit_code(rows, run.missing) == 0
 
 
 def test_merged_scales_are_found_and_undone_by_the_other_way() -> None:
-    run = PatternRun([pattern_of("add")], "quick", 60, 4096, lambda line: None)
-    rows = run.run([box("MergesScales")])
+    with closing(PatternRun([pattern_of("add")], "quick", 60, 4096, lambda line: None)) as run:
+        rows = run.run([box("MergesScales")])
     (cell,) = cells(rows)
     assert cell["fused_unfused"] > 0
     assert cell["restores"] == ["careful"]
@@ -102,8 +106,8 @@ def test_a_difference_that_needs_other_rows_says_so() -> None:
 
 
 def test_a_missing_library_is_named_and_the_others_run() -> None:
-    run = PatternRun([pattern_of("relu")], "quick", 60, 4096, lambda line: None)
-    rows = run.run([box("Missing"), box("Right")])
+    with closing(PatternRun([pattern_of("relu")], "quick", 60, 4096, lambda line: None)) as run:
+        rows = run.run([box("Missing"), box("Right")])
     assert "No module named 'nothing'" in run.missing[box("Missing")]
     assert {row["backend"] for row in rows} == {box("Right")}
     assert exit_code(rows, run.missing) == 3
@@ -116,6 +120,53 @@ def test_nodes_are_dropped_while_the_difference_stays() -> None:
         found = smallest(runtime, pattern, at("0.02", "0.03", "0.04", "0.04"), 1)
     assert [step.operation for step in found.pattern.steps] == ["DQ", "Q"]
     assert found.differ > 0
+
+
+def test_what_explains_can_fail_without_losing_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise ZeroDivisionError("no smaller graph")
+
+    monkeypatch.setattr("tiebreak.conformance.patterns.explaining.smallest", fails)
+    patterns, box_name = [pattern_of("add")], box("MergesScales")
+    found = pattern_job(patterns, [box_name], "quick", 60, 4096, tmp_path, lambda line: None)
+    assert (found["exit"], len(found["rows"])) == (1, 6 * 3)
+    assert [one["problem"] for one in found["explanations"]] == ["ZeroDivisionError: no smaller graph"]
+    assert json.loads((tmp_path / "patterns.json").read_text())["rows"] == found["rows"]
+
+
+def test_truths_that_decide_nothing_are_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    def undecided(*_: object) -> None:
+        raise Undecided("float64 does not decide")
+
+    monkeypatch.setattr("tiebreak.conformance.patterns.comparing.stepwise", undecided)
+    shipped = rows_by_way("MergesScales", "add", at("0.02", "0.03", "0.04"))[SHIPPED]
+    assert (shipped["differ_unfused"], shipped["differ_stepwise"], shipped["stepwise_exact"]) == (2008, -1, -1)
+    assert shipped["witness"]["stepwise"] == ""
+
+
+PARENT = """
+import sys
+import numpy as np
+from tiebreak.adapters.patterns.isolated import IsolatedRuntime
+from tiebreak.golden.patterns.graph import ScalePair
+from tiebreak.golden.patterns.text import pattern_of
+runtime, pattern = IsolatedRuntime(sys.argv[1]), pattern_of("relu")
+runtime.start()
+print(runtime.worker.process.pid, flush=True)
+pairs = {name: ScalePair(np.float32(1), 0, "uint8") for name in pattern.pairs}
+runtime.ask(pattern, pairs, {"x": np.zeros((1, 1), np.uint8)}, "as shipped")
+"""
+
+
+def test_the_process_of_a_runtime_ends_with_its_parent() -> None:
+    """Even while the runtime hangs, and though nobody can tell it to end."""
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, box("Hangs")], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = psutil.Process(int(parent.stdout.readline()))
+    parent.kill()
+    parent.wait()
+    psutil.wait_procs([worker], timeout=20)
+    assert not worker.is_running()
 
 
 def test_onnxruntime_adds_another_way_as_shipped(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import sys
+import threading
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
@@ -19,6 +20,7 @@ from tiebreak.adapters.answering import message_of
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.patterns.model import PatternRuntime
 from tiebreak.adapters.patterns.runtimes import load_runtime
+from tiebreak.adapters.worker import adopt_orphans, end_with_parent
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.patterns.text import pattern_of
@@ -29,7 +31,9 @@ LONGEST = 2000  # characters of a message
 def main() -> None:
     name, arena = sys.argv[1], Arena(int(sys.argv[2]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    adopt_orphans()
     answers, requests = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb")
+    threading.Thread(target=end_with_parent, args=(requests.fileno(),), daemon=True).start()
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from tiebreak.conformance.patterns.records import WitnessRow
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.exact import exact
 from tiebreak.golden.patterns.graph import REAL, Pattern
-from tiebreak.golden.patterns.stepwise import stepwise
+from tiebreak.golden.patterns.stepwise import Undecided, stepwise
 from tiebreak.golden.problem import Array
 
 NOTHING = -1  # instead of a count: there was nothing to compare with
@@ -21,19 +22,20 @@ NOTHING = -1  # instead of a count: there was nothing to compare with
 
 @dataclass(frozen=True)
 class PatternTruths:
-    """Both truths of one setting, [rows, width]; `exact` is None where real arithmetic is not decided by this."""
+    """Both truths of one setting, [rows, width]; None where one does not decide the pattern."""
 
     rows: Mapping[str, Array]
     exact: Array | None
-    stepwise: Array
+    stepwise: Array | None
 
     @classmethod
     def of(cls, pattern: Pattern, setting: PatternSetting, rows: Mapping[str, Array]) -> PatternTruths:
-        try:
-            real: Array | None = exact(pattern, setting.pairs, rows)
-        except InvalidInput:
-            real = None
-        return cls(rows, real, stepwise(pattern, setting.pairs, rows))
+        real, steps = None, None
+        with suppress(InvalidInput):
+            real = exact(pattern, setting.pairs, rows)
+        with suppress(Undecided):
+            steps = stepwise(pattern, setting.pairs, rows)
+        return cls(rows, real, steps)
 
 
 def count(one: Array | None, other: Array | None) -> int:
@@ -87,7 +89,7 @@ def witness(
         "got": shown["got"],
         "unfused": shown.get("unfused", ""),
         "exact": shown.get("exact", ""),
-        "stepwise": shown["stepwise"],
+        "stepwise": shown.get("stepwise", ""),
         "alone": is_alone,
     }
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -18,14 +16,21 @@ from tiebreak.conformance.patterns.parameters import PatternSetting
 from tiebreak.conformance.patterns.records import WayRow, WitnessRow
 from tiebreak.conformance.patterns.shrinking import smallest
 from tiebreak.conformance.patterns.summary import Cell
-from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.patterns.graph import Pattern, ScalePair
 from tiebreak.golden.places import write_text_aside
 from tiebreak.golden.problem import Array
+from tiebreak.golden.untrusted_text import one_line
+from tiebreak.reports.finding_files import safe_name
+from tiebreak.reports.records import write_aside
+
+SHOWN, LONGEST = 40, 300  # characters of a name in a file's name, and of a problem
 
 
 class PatternExplanation(TypedDict):
-    """What one cell that differs has: paths are relative to the run's folder, empty where there is no file."""
+    """What one cell that differs has. Paths are relative to the run's folder, empty where there is no file.
+
+    `problem` says why something is not there.
+    """
 
     backend: str
     pattern: str
@@ -33,6 +38,7 @@ class PatternExplanation(TypedDict):
     smallest_differ: int
     script: str
     model: str
+    problem: str
 
 
 def explain(
@@ -40,14 +46,14 @@ def explain(
 ) -> list[PatternExplanation]:
     """An explanation for each cell whose shipped and unfused graphs differ. None can fail the run."""
     return [
-        explanation(one, one["worst"], patterns[one["pattern"]], runtimes[one["backend"]], folder)
-        for one in found
-        if one["worst"] is not None
+        explanation(number, cell, row, patterns[cell["pattern"]], runtimes[cell["backend"]], folder)
+        for number, cell in enumerate(found, 1)
+        if (row := cell["worst"]) is not None
     ]
 
 
 def explanation(
-    cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRuntime, folder: Path
+    number: int, cell: Cell, row: WayRow, pattern: Pattern, runtime: IsolatedRuntime, folder: Path
 ) -> PatternExplanation:
     setting = PatternSetting(pairs_again(row, pattern), row["reason"])
     found: PatternExplanation = {
@@ -57,14 +63,16 @@ def explanation(
         "smallest_differ": 0,
         "script": "",
         "model": "",
+        "problem": "",
     }
-    with suppress(MachineryFailed):
+    name = f"{number:03}-{safe_name(cell['backend'])[-SHOWN:]}-{safe_name(cell['pattern'])[:SHOWN]}"
+    try:
         least = smallest(runtime, pattern, setting, row["differ_unfused"])
         found["smallest"], found["smallest_differ"] = least.pattern.text, least.differ
-    name = f"{plain_name(cell['backend'])}-{plain_name(cell['pattern'])}"
-    with suppress(ModuleNotFoundError, Unsupported):
         found["script"] = write_script(cell, row, pattern, setting, folder / "scripts" / f"{name}.py", folder)
         found["model"] = write_model(pattern, setting, folder / "models" / f"{name}.onnx", folder)
+    except Exception as error:  # the records are there already, and stay as they are
+        found["problem"] = one_line(f"{type(error).__name__}: {error}", LONGEST)
     return found
 
 
@@ -75,11 +83,6 @@ def pairs_again(row: WayRow, pattern: Pattern) -> dict[str, ScalePair]:
     }
 
 
-def plain_name(name: str) -> str:
-    """A name as part of a file's name."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:60]
-
-
 def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: PatternSetting, path: Path, folder: Path) -> str:
     witness = row["witness"]
     if witness is None:
@@ -88,7 +91,6 @@ def write_script(cell: Cell, row: WayRow, pattern: Pattern, setting: PatternSett
     text = fused_script(
         cell["backend"], title, pattern, setting.pairs, rows_again(pattern, setting, witness), witness["exact"]
     )
-    path.parent.mkdir(exist_ok=True)
     write_text_aside(path, text)
     return str(path.relative_to(folder))
 
@@ -113,7 +115,5 @@ def shaped(values: Sequence[str], like: Array, kind: str) -> Array:
 def write_model(pattern: Pattern, setting: PatternSetting, path: Path, folder: Path) -> str:
     model: Any = onnx_pattern(pattern, setting.pairs, tensors(pattern, rows_of(pattern, setting.pairs)))
     path.parent.mkdir(exist_ok=True)
-    aside = path.with_name(f".{path.name}")
-    aside.write_bytes(model.SerializeToString())
-    aside.replace(path)
+    write_aside(path, lambda aside: aside.write_bytes(model.SerializeToString()))
     return str(path.relative_to(folder))

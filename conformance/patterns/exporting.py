@@ -14,6 +14,7 @@ from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.patterns.graph import Operand, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import printable
+from tiebreak.reports.records import write_aside
 
 DEFAULT_SCALE = "0.1"
 
@@ -48,17 +49,12 @@ def pair_from(scale: str, zero_point: str, kind: str) -> ScalePair:
 
 
 def export_pattern(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: int, path: Path) -> None:
-    """Write the model aside and rename it. InvalidInput if ONNX has no such graph."""
+    """Write the model. InvalidInput if ONNX has no such graph."""
     try:
         model = onnx_pattern(pattern, pairs, tensors(pattern, dict(placeholders(pattern, rows))))
     except Unsupported as reason:
         raise InvalidInput(str(reason)) from None
-    aside = path.with_name(f".{path.name}.aside")
-    try:
-        aside.write_bytes(model.SerializeToString())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    write_aside(path, lambda aside: aside.write_bytes(model.SerializeToString()))
 
 
 def placeholders(pattern: Pattern, rows: int) -> Iterator[tuple[str, Array]]:

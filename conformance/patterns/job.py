@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from tiebreak.adapters.patterns.isolated import IsolatedRuntime, WayAnswer
 from tiebreak.adapters.patterns.model import UNFUSED, RuntimeWay
 from tiebreak.conformance.patterns.comparing import NOTHING, PatternTruths, codes, count, one_row, simplest, witness
-from tiebreak.conformance.patterns.operands import rows_of
+from tiebreak.conformance.patterns.operands import is_exhaustive, rows_of
 from tiebreak.conformance.patterns.parameters import PatternSetting, settings
 from tiebreak.conformance.patterns.records import WayRow, WitnessRow
+from tiebreak.golden import exit_codes
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.patterns.graph import Pattern
 from tiebreak.golden.problem import Array
 
@@ -23,7 +23,7 @@ Tell = Callable[[str], None]
 
 @dataclass
 class PatternRun:
-    """Rows as they come, and runtimes that could not be started, by name with the reason."""
+    """Rows as they come; the runtimes, which stay open until `close`; those that did not start, with the reason."""
 
     patterns: Sequence[Pattern]
     level: str
@@ -31,21 +31,20 @@ class PatternRun:
     memory_limit: int
     tell: Tell
     rows: list[WayRow] = field(default_factory=list)
+    runtimes: dict[str, IsolatedRuntime] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
     def run(self, backends: Sequence[str]) -> list[WayRow]:
-        with ExitStack() as stack:
-            runtimes = list(self.started(backends, stack))
-            for number, pattern in enumerate(self.patterns, 1):
-                self.tell(f"{number} of {len(self.patterns)} patterns: {pattern.name}")
-                for setting in settings(pattern, SETTINGS[self.level]):
-                    rows = rows_of(pattern, setting.pairs)
-                    truths = PatternTruths.of(pattern, setting, rows)
-                    for runtime in runtimes:
-                        self.rows += asked(runtime, pattern, setting, truths)
+        self.start(backends)
+        for number, pattern in enumerate(self.patterns, 1):
+            self.tell(f"{number} of {len(self.patterns)} patterns: {pattern.name}")
+            for setting in settings(pattern, SETTINGS[self.level]):
+                truths = PatternTruths.of(pattern, setting, rows_of(pattern, setting.pairs))
+                for runtime in self.runtimes.values():
+                    self.rows += asked(runtime, pattern, setting, truths)
         return self.rows
 
-    def started(self, backends: Sequence[str], stack: ExitStack) -> Iterator[IsolatedRuntime]:
+    def start(self, backends: Sequence[str]) -> None:
         for name in backends:
             runtime = IsolatedRuntime(name, self.time_limit, self.memory_limit)
             try:
@@ -53,9 +52,12 @@ class PatternRun:
             except MachineryFailed as error:
                 self.missing[name] = str(error)
                 self.tell(str(error))
-                continue
-            stack.callback(runtime.close)
-            yield runtime
+            else:
+                self.runtimes[name] = runtime
+
+    def close(self) -> None:
+        for runtime in self.runtimes.values():
+            runtime.close()
 
 
 def asked(
@@ -98,6 +100,7 @@ def row_of(
         "graph": list(answer.graph),
         "status": answer.status,
         "message": answer.message,
+        "exhaustive": is_exhaustive(pattern),
         "outputs": 0 if output is None else int(output.size),
         "differ_unfused": NOTHING,
         "differ_exact": NOTHING,
@@ -132,11 +135,11 @@ def witnessed(
     return witness(pattern, alone, place, shown, is_alone=same)
 
 
-def exit_code(rows: Sequence[WayRow], missing: dict[str, str]) -> int:
-    """1 if a way differs from the unfused graph, 3 if one failed or a runtime did not start, 4 if nothing ran."""
-    if not any(row["status"] == "ok" for row in rows):
-        return EXIT_FAILED if missing or any(row["status"] != "unsupported" for row in rows) else EXIT_NOTHING_RAN
-    if any(row["differ_unfused"] > 0 for row in rows):
-        return EXIT_DISCREPANCIES
-    failed = any(row["status"] not in ("ok", "unsupported") for row in rows)
-    return EXIT_FAILED if failed or missing else EXIT_CONFORMS
+def exit_code(rows: Sequence[WayRow], missing: Mapping[str, str]) -> int:
+    """A discrepancy is a way that differs from the unfused graph; a runtime that did not start is a failure."""
+    statuses = {row["status"] for row in rows}
+    return exit_codes.exit_code(
+        discrepancies=any(row["differ_unfused"] > 0 for row in rows),
+        failures=bool(missing) or bool(statuses - {"ok", "unsupported"}),
+        ran="ok" in statuses,
+    )

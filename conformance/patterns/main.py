@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from pathlib import Path
 
-from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.conformance.patterns.explaining import explain
 from tiebreak.conformance.patterns.folder import PatternRecords, records, write
 from tiebreak.conformance.patterns.job import PatternRun, exit_code
@@ -25,21 +24,16 @@ def pattern_job(
     folder: Path,
     tell: Tell,
 ) -> PatternRecords:
-    """The records, which also lie in the folder. Limits are in seconds for an answer and MiB for a runtime.
-
-    The runtimes are started once more to explain what differs.
-    """
+    """The records, which also lie in the folder. Limits are in seconds for an answer and MiB for a runtime."""
     run = PatternRun(patterns, level, time_limit, memory_limit, tell)
-    rows = run.run(backends)
-    found = records(rows, cells(rows), level, run.missing, exit_code(rows, run.missing))
-    write(found, folder)
-    differing = [cell for cell in found["cells"] if cell["worst"] is not None]
-    if differing:
-        tell(f"explaining {len(differing)} differences")
-        with ExitStack() as stack:
-            names = dict.fromkeys(cell["backend"] for cell in differing)
-            runtimes = {name: stack.enter_context(IsolatedRuntime(name, time_limit, memory_limit)) for name in names}
-            by_name = {pattern.name: pattern for pattern in patterns}
-            found["explanations"] = explain(differing, by_name, runtimes, folder)
+    with closing(run):
+        rows = run.run(backends)
+        found = records(rows, cells(rows), level, run.missing, exit_code(rows, run.missing))
         write(found, folder)
+        differing = [cell for cell in found["cells"] if cell["worst"] is not None]
+        if differing:
+            tell(f"explaining {len(differing)} differences")
+            by_name = {pattern.name: pattern for pattern in patterns}
+            found["explanations"] = explain(differing, by_name, run.runtimes, folder)
+            write(found, folder)
     return found

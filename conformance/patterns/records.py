@@ -20,7 +20,7 @@ class WitnessRow(TypedDict):
 class WayRow(TypedDict):
     """`differ` counts output elements unlike those of the unfused graph, of the exact truth, and step by step.
 
-    -1 means that there was nothing to compare with.
+    -1 means that there was nothing to compare with. `exhaustive` says that no combination of codes was left out.
     """
 
     backend: str
@@ -35,6 +35,7 @@ class WayRow(TypedDict):
     graph: list[str]
     status: str
     message: str
+    exhaustive: bool
     outputs: int
     differ_unfused: int
     differ_exact: int

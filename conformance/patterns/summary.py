@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.conformance.patterns.records import WayRow
@@ -85,12 +85,3 @@ def restoring(rows: Sequence[WayRow]) -> list[str]:
     wrong = [ways for ways in by_setting.values() if ways.get(SHIPPED, 0) > 0]
     names = dict.fromkeys(row["way"] for row in rows if row["way"] not in (SHIPPED, UNFUSED))
     return [name for name in names if wrong and all(ways.get(name) == 0 for ways in wrong)]
-
-
-def table(found: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The cells without their rows, for a table file."""
-    flat = ("graphs", "restores")
-    return [
-        {name: "; ".join(value) if name in flat else value for name, value in one.items() if name != "worst"}  # type: ignore[arg-type]
-        for one in found
-    ]

@@ -17,8 +17,7 @@ class Operation:
     """`takes` is the width that each operand needs, `gives` the output's width: SAME, or a number.
 
     `numbers` are the names of numbers that follow the operands, `choices` the values that an attribute may have, the
-    default first. `is_curve` marks a function that is irrational nearly everywhere. `is_product` is a product of
-    matrices, whose width is its attribute k.
+    default first. `is_product` is a product of matrices, whose width is its attribute k.
     """
 
     operands: int
@@ -26,7 +25,6 @@ class Operation:
     gives: int = SAME
     numbers: tuple[str, ...] = ()
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    is_curve: bool = False
     is_product: bool = False
 
 
@@ -42,9 +40,9 @@ OPERATIONS = {
     "GlobalAveragePool": Operation(1, takes=2, gives=1),
     "Concat": Operation(2, takes=1, gives=2),
     "Resize": Operation(1, takes=2, gives=4, choices={"mode": ("nearest", "linear")}),
-    "Sigmoid": Operation(1, is_curve=True),
-    "Tanh": Operation(1, is_curve=True),
-    "Softmax": Operation(1, takes=2, gives=2, is_curve=True),
+    "Sigmoid": Operation(1),
+    "Tanh": Operation(1),
+    "Softmax": Operation(1, takes=2, gives=2),
     "MatMul": PRODUCT,
     "Gemm": PRODUCT,
     "Conv": PRODUCT,

@@ -20,8 +20,12 @@ ONE = np.float32(1)
 UNSURE = 2.0**-49  # relative; above the error of NumPy's float64 functions, far below float32's last place
 
 
+class Undecided(MachineryFailed):
+    """A float32 of a function lies so near to a rounding boundary that float64 does not decide it."""
+
+
 def stepwise(pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array:
-    """The output's codes as int64, or its float32 bits as uint32, [rows, width]; `rows` as in exact."""
+    """The output's codes as int64, or its float32 bits as uint32, [rows, width]; `rows` as in exact. Undecided."""
     refuse_flushing()
     known: dict[str, Array] = dict(rows)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -95,11 +99,11 @@ def softmax(attributes: Mapping[str, Any], x: Array) -> Array:
 
 
 def rounded(function: Callable[[Array], Array], x: Array) -> Array:
-    """A function's float32. MachineryFailed where float64 may lie on the other side of a rounding boundary."""
+    """A function's float32. Undecided where float64 may lie on the other side of a rounding boundary."""
     wide = function(x.astype(np.float64))
     low, high = ((wide * (1 + side)).astype(np.float32) for side in (-UNSURE, UNSURE))
     if (unsure := low != high).any():
-        raise MachineryFailed(f"float64 does not decide the float32 of a function at {x[unsure].ravel()[0]!r}")
+        raise Undecided(f"float64 does not decide the float32 of a function at {x[unsure].ravel()[0]!r}")
     return np.asarray(wide.astype(np.float32))
 
 
