@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import separate_remaining
-from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, codes
+from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.conformance.semantics.stages import Run
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -48,6 +48,17 @@ def inference_of(node: Node, truth: Semantics) -> Inference:
     inference = Inference(arithmetic_of(node), lambda probes: [next(iter(box.predict(p, [truth]))) for p in probes])
     inference.run()
     return inference
+
+
+def infer_each_alone(node: Node, truths: Iterable[Semantics]) -> int:
+    """Assert that an audit of each of these semantics leaves it and no other; how many there were."""
+    count = 0
+    for truth in truths:
+        inference = inference_of(node, truth)
+        separate_remaining(inference)
+        assert [ids_of(one) for one in inference.alive] == [ids_of(truth)], ids_of(truth)
+        count += 1
+    return count
 
 
 def documented_run(node: Node) -> Run:

@@ -21,10 +21,9 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import pairs_of
 from tiebreak.conformance.running.backends import run_cases
+from tiebreak.conformance.semantics.cause_sentences import PLACES, SENTENCES
 from tiebreak.conformance.semantics.causes import (
     PER_TENSOR,
-    PLACES,
-    SENTENCES,
     Cause,
     at_place,
     environment_of,

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from recorded_versions import recorded
 
 from tiebreak.cli import main
-from tiebreak.conformance.semantics.causes import SENTENCES
+from tiebreak.conformance.semantics.cause_sentences import SENTENCES
 from tiebreak.golden.verdicts import DOMAINS
 from tiebreak.reports.finding_files import fixes, safe_name
 from tiebreak.reports.findings import public_issues

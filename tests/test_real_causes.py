@@ -18,7 +18,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.running.recording import BackendRecords, record
-from tiebreak.conformance.semantics.causes import SENTENCES
+from tiebreak.conformance.semantics.cause_sentences import SENTENCES
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
