@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,10 +42,11 @@ class MergesScales(Right):
     """As shipped it adds codes that it has multiplied by float32 ratios of scales, as many kernels do."""
 
     name = "merges-scales"
+    ways: ClassVar = (*Right.ways, RuntimeWay("hasty", "careful=0"))
 
     def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         operations = [step.operation for step in pattern.steps]
-        if way != SHIPPED or operations != ["DQ", "DQ", "Add", "Q"]:
+        if way not in (SHIPPED, "hasty") or operations != ["DQ", "DQ", "Add", "Q"]:
             return stepwise(pattern, pairs, rows)
         a, b, y = (pairs[step.pair] for step in pattern.steps if step.pair)
         total = np.float32(y.zero_point)
@@ -71,6 +73,8 @@ class Hangs(Right):
 
     def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
         if way == SHIPPED:
+            if "HANGING" in os.environ:
+                Path(os.environ["HANGING"]).touch()
             time.sleep(600)
         return stepwise(pattern, pairs, rows)
 
@@ -92,6 +96,25 @@ class NeedsNeighbours(Right):
         if way == SHIPPED and len(found) > 8:
             found[7::8] = np.minimum(found[7::8] + 1, 255)
         return found
+
+
+class UnfusedNeedsNeighbours(NeedsNeighbours):
+    """The same tail in the unfused graph alone, so that both agree on a row by itself."""
+
+    name = "unfused-needs-neighbours"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
+        return super().output(pattern, pairs, rows, SHIPPED if way == UNFUSED else UNFUSED)
+
+
+class LosesARow(Right):
+    """As shipped its output lacks the last row."""
+
+    name = "loses-a-row"
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
+        found = stepwise(pattern, pairs, rows)
+        return found[:-1] if way == SHIPPED else found
 
 
 class Missing:

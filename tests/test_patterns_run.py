@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,18 @@ def test_a_difference_that_needs_other_rows_says_so() -> None:
     assert not shipped["witness"]["alone"]
 
 
+def test_a_difference_that_only_the_unfused_graph_makes_is_not_there_alone() -> None:
+    shipped = rows_by_way("UnfusedNeedsNeighbours", "relu", at("0.02", "0.04"))[SHIPPED]
+    assert shipped["differ_unfused"] > 0
+    assert not shipped["witness"]["alone"]
+
+
+def test_an_output_of_another_shape_differs_everywhere() -> None:
+    shipped = rows_by_way("LosesARow", "relu", at("0.02", "0.04"))[SHIPPED]
+    assert (shipped["differ_unfused"], shipped["outputs"]) == (256, 255)
+    assert shipped["witness"] is None
+
+
 def test_a_missing_library_is_named_and_the_others_run() -> None:
     with closing(PatternRun([pattern_of("relu")], "quick", 60, 4096, lambda line: None)) as run:
         rows = run.run([box("Missing"), box("Right")])
@@ -129,7 +143,7 @@ def test_what_explains_can_fail_without_losing_a_row(tmp_path: Path, monkeypatch
     monkeypatch.setattr("tiebreak.conformance.patterns.explaining.smallest", fails)
     patterns, box_name = [pattern_of("add")], box("MergesScales")
     found = pattern_job(patterns, [box_name], "quick", 60, 4096, tmp_path, lambda line: None)
-    assert (found["exit"], len(found["rows"])) == (1, 6 * 3)
+    assert (found["exit"], len(found["rows"])) == (1, 6 * 4)
     assert [one["problem"] for one in found["explanations"]] == ["ZeroDivisionError: no smaller graph"]
     assert json.loads((tmp_path / "patterns.json").read_text())["rows"] == found["rows"]
 
@@ -158,13 +172,17 @@ runtime.ask(pattern, pairs, {"x": np.zeros((1, 1), np.uint8)}, "as shipped")
 """
 
 
-def test_the_process_of_a_runtime_ends_with_its_parent() -> None:
+def test_the_process_of_a_runtime_ends_with_its_parent(tmp_path: Path) -> None:
     """Even while the runtime hangs, and though nobody can tell it to end."""
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, box("Hangs")], stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    worker = psutil.Process(int(parent.stdout.readline()))
-    parent.kill()
-    parent.wait()
+    hanging = tmp_path / "hanging"
+    command, environment = [sys.executable, "-c", PARENT, box("Hangs")], {**os.environ, "HANGING": str(hanging)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout is not None
+        worker = psutil.Process(int(parent.stdout.readline()))
+        while not hanging.exists():
+            assert parent.poll() is None
+            time.sleep(0.05)
+        parent.kill()
     psutil.wait_procs([worker], timeout=20)
     assert not worker.is_running()
 

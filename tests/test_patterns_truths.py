@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiebreak.conformance.patterns.operands import is_exhaustive, rows_of
+from tiebreak.conformance.patterns.operands import decisions, is_exhaustive, rows_of
 from tiebreak.conformance.patterns.parameters import SCALES, ZERO_POINTS, every_setting
 from tiebreak.conformance.patterns.parameters import settings as chosen_settings
 from tiebreak.golden.errors import InvalidInput
@@ -134,12 +134,13 @@ def test_the_steps_of_q_and_dq_are_the_kernels() -> None:
     from tiebreak.golden.nodes import Case
     from tiebreak.golden.problems import problems_of
 
-    scale, zero_point = np.float32(0.0235), np.uint8(3)
-    pair = ScalePair(scale, 3, "uint8")
-    x = np.linspace(-1, 7, 4001, dtype=np.float32)[:, None]
     node = make_node("onnx.QuantizeLinear", real="float32", quantized="uint8")
-    (problem,) = problems_of(Case("case", node, (x.ravel(), np.array(scale), np.array(zero_point))))
-    assert stepwise.quantize(x, pair).ravel().tolist() == solve(problem, working=True)[0].tolist()
+    for scale in map(np.float32, (0.0235, 0.02, 0.1, 3.7)):
+        pair = ScalePair(scale, 3, "uint8")
+        x = np.array(sorted(set(decisions(pair))), np.float32)  # where a reciprocal, too, would show
+        (problem,) = problems_of(Case("case", node, (x, np.array(scale), np.array(3, np.uint8))))
+        assert stepwise.quantize(x, pair).tolist() == solve(problem, working=True)[0].tolist()
+        assert np.any(stepwise.quantize(x, pair) != np.clip(np.rint(x * (np.float32(1) / scale)) + 3, 0, 255))
 
 
 def test_float32_functions_are_refused_where_float64_does_not_decide() -> None:
@@ -193,5 +194,7 @@ def test_settings_are_chosen_from_each_reason() -> None:
         "end",
         "highest",
     }
+    of_two = next(every_setting(pattern_of("relu")))
+    assert [str(pair.scale) for pair in of_two.pairs.values()] == ["0.02", "0.04"]  # of .02, .03, .04
     one = chosen_settings(pattern_of("dq-q"), 1000)
     assert len(one) == len({str(setting) for setting in one})
