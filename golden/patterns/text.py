@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,12 +36,20 @@ def pattern_of(words: str, type_: str = "uint8") -> Pattern:
         raise InvalidInput(f"no pattern {printable(words, 80)!r}; known: {', '.join(CATALOGUE)}; or a text: {EXAMPLE}")
     if len(text) > LONGEST:
         raise InvalidInput(f"a pattern's text has at most {LONGEST} characters, not {len(text)}")
-    written = expression_of(text)
-    reader = Reader(type_, frozenset(pairs_named_in(written)))
-    reader.read(written, SAME)
+    _, reader = value_of(text, type_)
     if not reader.steps:
         raise InvalidInput(f"{printable(text, 80)}: a pattern has at least one operation")
     return reader.pattern(words if words in CATALOGUE else text, text)
+
+
+def value_of(text: str, type_: str, quantized: Mapping[str, str] | None = None) -> tuple[str, Reader]:
+    """The name of an expression's value, and what it is made of; it may be an operand alone. InvalidInput.
+
+    `quantized` are element types of operands that are codes though they stand under no DQ.
+    """
+    written = expression_of(text)
+    reader = Reader(type_, frozenset(pairs_named_in(written)), quantized or {})
+    return reader.read(written, SAME), reader
 
 
 EXAMPLE = CATALOGUE["add"]
@@ -61,6 +69,7 @@ class Reader:
 
     type: str
     taken: frozenset[str]  # names of pairs that the text has
+    quantized: Mapping[str, str] = field(default_factory=dict)
     operands: dict[str, Operand] = field(default_factory=dict)
     steps: list[PatternStep] = field(default_factory=list)
     pairs: dict[str, str] = field(default_factory=dict)
@@ -75,7 +84,7 @@ class Reader:
     def read(self, written: ast.expr, width: int) -> str:
         """Add what an expression needs; the name of its value. `width` is what the reader of the value needs."""
         if isinstance(written, ast.Name):
-            return self.operand(written.id, REAL, width)
+            return self.operand(written.id, self.quantized.get(written.id, REAL), width)
         if not isinstance(written, ast.Call) or not named(written):
             raise InvalidInput(f"{shown(written)} is neither an operand nor an operation; write it as {EXAMPLE}")
         name = named(written)

@@ -1,0 +1,250 @@
+"""Decides a claim about patterns: by identity, by simpler claims, by trying everything, or by a counterexample."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.proving.claim import Claim
+from tiebreak.conformance.proving.codes import Domain, Goal, Progress, Tried, clamped, try_codes
+from tiebreak.conformance.proving.findings import (
+    PROVED,
+    REFUTED,
+    UNKNOWN,
+    Counterexample,
+    Decision,
+    Reasoning,
+    Undecidable,
+)
+from tiebreak.conformance.proving.records import Differing
+from tiebreak.conformance.proving.rewriting import generalized, maxima_outside, parts_of
+from tiebreak.conformance.proving.scalars import Scalar
+from tiebreak.conformance.proving.search import nearest, search, shown
+from tiebreak.conformance.proving.thresholds import try_thresholds
+from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.patterns.graph import ScalePair
+
+MOST = 1 << 36  # results that a claim may need: some minutes
+
+
+class Differs(Exception):  # noqa: N818 - a finding
+    """A goal does not hold: what was tried, and the simplest scale and results."""
+
+    def __init__(self, goal: Goal, pair: str, tried: Tried, simplest: Differing, zero_point: int) -> None:
+        super().__init__(str(goal))
+        self.goal, self.pair, self.tried, self.simplest, self.zero_point = goal, pair, tried, simplest, zero_point
+
+
+@dataclass
+class Prover:
+    """Proves the goals of one claim; steps are in the order in which they were proven."""
+
+    claim: Claim
+    most: int
+    progress: Progress
+    steps: list[Reasoning] = field(default_factory=list)
+    proven: dict[Goal, int] = field(default_factory=dict)
+    failed: dict[Goal, Differs | Undecidable] = field(default_factory=dict)
+
+    def prove(self, goal: Goal) -> int:
+        """The number of the step that proves a goal. Differs or Undecidable if there is none."""
+        plain = renamed(goal)
+        if plain in self.failed:
+            raise self.failed[plain]
+        if plain in self.proven:
+            known = self.proven[plain]
+            return known if self.steps[known].left == str(goal.left) else self.add("renaming", goal, (known,))
+        try:
+            self.proven[plain] = self.attempted(goal)
+        except (Differs, Undecidable) as reason:
+            self.failed[plain] = reason
+            raise
+        return self.proven[plain]
+
+    def attempted(self, goal: Goal) -> int:
+        if goal.left == goal.right and (goal.exact[0] == goal.exact[1] or not goal.left.operation):
+            return self.add("identity", goal)
+        positive = self.claim.sign == "positive"
+        outside = replace(
+            goal,
+            left=maxima_outside(goal.left, positive=positive),
+            right=maxima_outside(goal.right, positive=positive),
+        )
+        if outside != goal:
+            return self.add("maximum", goal, (self.prove(outside),))
+        if (general := generalized(goal)) is not None:
+            try:
+                return self.add("generalization", goal, (self.prove(general),))
+            except (Differs, Undecidable) as reason:
+                return self.tried_directly(goal, reason)
+        if parts := parts_of(goal):
+            try:
+                return self.add("same step", goal, tuple(self.prove(part) for part in parts))
+            except (Differs, Undecidable) as reason:
+                return self.tried_directly(goal, reason)
+        return self.tried_directly(goal, None)
+
+    def tried_directly(self, goal: Goal, reason: Exception | None) -> int:
+        try:
+            return self.directly(goal)
+        except Undecidable as problem:
+            raise reason if isinstance(reason, Undecidable) else problem from None
+
+    def directly(self, goal: Goal) -> int:
+        """Try every code, or both sides of every decision, with every scale."""
+        method = try_codes if all(one.is_code for one in goal.operands()) else try_thresholds
+        pair = goal.pair()
+        kind, claim = self.claim.pairs[pair], self.claim
+        tried = method(goal, Domain(kind, claim.real, claim.sign, claim.extent), self.most, self.progress)
+        chosen = claim.zero_points_of(kind)
+        for one in tried.differing.simplest():
+            differing = zeros_that_differ(goal, one, kind)
+            if zeros := chosen[bisect_left(chosen, differing.start) : bisect_left(chosen, differing.stop)]:
+                raise Differs(goal, pair, tried, one, nearest(0, zeros))
+        rule = "every code" if method is try_codes else "every decision"
+        return self.add(rule, goal, (), evidence_of(tried))
+
+    def add(self, rule: str, goal: Goal, premises: tuple[int, ...] = (), evidence: dict[str, Any] | None = None) -> int:
+        left, right = (str(one) for one in (goal.left, goal.right))
+        self.steps.append(Reasoning(rule, left, right, premises, {"exact": list(goal.exact), **(evidence or {})}))
+        return len(self.steps) - 1
+
+
+def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of: None) -> Decision:
+    """PROVED with its steps, REFUTED with a counterexample, or UNKNOWN with what is missing."""
+    prover = Prover(claim, most, progress)
+    missing: list[str] = []
+    hints: list[dict[str, ScalePair]] = []
+    for goal in goals_of(claim):
+        try:
+            prover.prove(goal)
+        except Undecidable as reason:
+            missing.append(str(reason))
+        except Differs as found:
+            if is_same(found.goal, goal, claim):
+                return refuted(claim, found, prover.steps)
+            missing.append(f"{found.goal} does not hold, on which a proof of {goal} would rest")
+        hints += [setting_of(claim, one) for one in prover.failed.values() if isinstance(one, Differs)]
+    if not missing:
+        every = [claim.zero_points_of(kind) for kind in claim.pairs.values()]
+        return Decision(PROVED, prover.steps, holds=every[0] if len(every) == 1 else [])
+    counterexample = search(claim, hints)
+    if counterexample is not None:
+        return Decision(REFUTED, prover.steps, counterexample, notes=["found by a search of chosen scales"])
+    return Decision(UNKNOWN, prover.steps, missing="; ".join(dict.fromkeys(missing)))
+
+
+def goals_of(claim: Claim) -> Iterator[Goal]:
+    exact = (claim.left.is_exact, claim.right.is_exact)
+    for left, right in zip(claim.left.numbers, claim.right.numbers, strict=True):
+        yield Goal(left, right, exact)
+
+
+def is_same(found: Goal, goal: Goal, claim: Claim) -> bool:
+    """Whether a goal that does not hold is equivalent to this one."""
+    positive = claim.sign == "positive"
+    sides = [maxima_outside(one, positive=positive) for one in (goal.left, goal.right)]
+    return renamed(found) in (renamed(goal), renamed(Goal(*sides, goal.exact)))
+
+
+def renamed(goal: Goal) -> Goal:
+    """The goal with its operands called by their order: two goals that differ in names are one."""
+    names = {one: replace(one, name=f"#{number}", index=0) for number, one in enumerate(goal.operands())}
+
+    def visit(number: Scalar) -> Scalar:
+        if number in names:
+            return names[number]
+        return replace(number, inputs=tuple(visit(one) for one in number.inputs))
+
+    return Goal(visit(goal.left), visit(goal.right), goal.exact)
+
+
+def zeros_that_differ(goal: Goal, one: Differing, kind: str) -> range:
+    """The zero points for which results that differ do so after clamping, too, and whose codes there are."""
+    ends = INTEGER_TYPES[kind]
+    low, high = ends.lowest, ends.highest
+    if goal.left.is_code:
+        least, most = sorted((one.left, one.right))
+        if least < ends.lowest - ends.highest - 1:
+            return range(0)  # NaN: no document says what Q makes of it
+        # Both are clamped to one end if the lesser reaches the highest code, or the greater does not pass the lowest.
+        low, high = max(low, ends.lowest - most + 1), min(high, ends.highest - least - 1)
+    if all(operand.is_code for operand in goal.operands()):
+        low, high = max(low, ends.lowest - min(one.inputs)), min(high, ends.highest - max(one.inputs))
+    return range(low, high + 1)
+
+
+def refuted(claim: Claim, found: Differs, steps: list[Reasoning]) -> Decision:
+    goal, tried = found.goal, found.tried
+    kind = claim.pairs[found.pair]
+    records = tried.differing.found.values()
+    zeros = claim.zero_points_of(kind)
+    found_for = {one: zeros_that_differ(goal, one, kind) for one in records}
+    union = joined(found_for.values())
+    differs = [z for z in zeros if any(z in one for one in union)]
+    holds = [z for z in zeros if z not in set(differs)]
+    notes = [f"{tried.differing.with_any:,} of {tried.scales:,} scales tried have a difference"]
+    if all(one.is_code for one in goal.operands()) and len(goal.operands()) == 1:
+        least = min(abs(one.inputs[0]) for one, some in found_for.items() if some)
+        notes.append(f"the least difference of code and zero point with one is {least}")
+    counterexample = counterexample_of(claim, found)
+    return Decision(REFUTED, steps, counterexample, holds, differs, notes)
+
+
+def joined(some: Iterable[range]) -> list[range]:
+    """Ranges that together hold the same numbers, none of which overlap."""
+    found: list[range] = []
+    for one in sorted((each for each in some if each), key=lambda each: each.start):
+        if found and one.start <= found[-1].stop:
+            found[-1] = range(found[-1].start, max(found[-1].stop, one.stop))
+        else:
+            found.append(one)
+    return found
+
+
+def counterexample_of(claim: Claim, found: Differs) -> Counterexample:
+    one, kind = found.simplest, claim.pairs[found.pair]
+    codes = dict(zip(found.goal.operands(), one.inputs, strict=True))
+    operands = {
+        str(operand): str(codes[operand] + found.zero_point)
+        if operand.is_code
+        else shown(number_of(one.operand, claim.real))
+        for operand in found.goal.operands()
+    }
+    sides = (one.left, one.right)
+    results = [
+        str(clamped(value, found.zero_point, kind))
+        if found.goal.left.is_code
+        else shown(number_of(value, claim.real))
+        for value in sides
+    ]
+    scale = shown(number_of(one.word, claim.real))
+    return Counterexample(operands, {found.pair: scale}, {found.pair: found.zero_point}, *results)
+
+
+def setting_of(claim: Claim, found: Differs) -> dict[str, ScalePair]:
+    """The scale of a difference, for each pair of the claim."""
+    scale = number_of(found.simplest.word, claim.real)
+    return {
+        name: ScalePair(scale, nearest(found.zero_point, claim.zero_points_of(kind)), kind)
+        for name, kind in claim.pairs.items()
+    }
+
+
+def number_of(word: int, real: str) -> Any:
+    dtype = numpy_dtype(real)
+    return np.array([word], f"u{dtype.itemsize}").view(dtype)[0]
+
+
+def evidence_of(tried: Tried) -> dict[str, Any]:
+    """What was tried, for a certificate."""
+    return {
+        "scales": tried.scales,
+        "points": tried.points,
+        "exponents": [tried.standing.low, tried.standing.high],
+        **tried.chain.described(),
+    }

@@ -1,0 +1,53 @@
+"""What a decision leaves: a verdict, what it rests on, and where the sides differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PROVED, REFUTED, UNKNOWN = "PROVED", "REFUTED", "UNKNOWN"
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Operands, scales and zero points with which the sides differ, as text that reads back exactly."""
+
+    operands: Mapping[str, str]
+    scales: Mapping[str, str]
+    zero_points: Mapping[str, int]
+    left: str
+    right: str
+
+    def __str__(self) -> str:
+        given = {**self.operands, **self.scales}
+        given |= {f"zero point of {name}": str(zero) for name, zero in self.zero_points.items()}
+        return ", ".join(f"{name} = {value}" for name, value in given.items())
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """One step: why left = right, from the numbered steps before it. `evidence` is what its rule tried."""
+
+    rule: str
+    left: str
+    right: str
+    premises: tuple[int, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Decision:
+    """`holds` are zero points for which no difference was found, `differs` those with one, if they were told apart."""
+
+    verdict: str
+    steps: list[Reasoning] = field(default_factory=list)
+    counterexample: Counterexample | None = None
+    holds: list[int] = field(default_factory=list)
+    differs: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    missing: str = ""
+
+
+class Undecidable(Exception):  # noqa: N818 - no error: what a method can't do, in words
+    """A method does not apply, or would take too long."""

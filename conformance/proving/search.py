@@ -1,0 +1,152 @@
+"""Looks for a difference at chosen scales: decimals, near-rational ratios, powers of two, and scales of few bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.patterns.operands import SEED, mixed
+from tiebreak.conformance.patterns.parameters import every_setting
+from tiebreak.conformance.proving.arithmetic import NO_CODE, Evaluation, Parameters, is_computed
+from tiebreak.conformance.proving.claim import Claim, Side
+from tiebreak.conformance.proving.findings import Counterexample
+from tiebreak.conformance.proving.scalars import Scalar
+from tiebreak.conformance.proving.scales import significant_bits
+from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.patterns.exact import exact
+from tiebreak.golden.patterns.graph import REAL, Pattern, ScalePair
+from tiebreak.golden.problem import Array
+
+MOST_ROWS = 1 << 16
+FEW_BITS = ("1", "1.5", "1.25", "1.75", "1.125", "1.375", "1.625", "1.875", "3", "5", "7")
+
+
+def search(claim: Claim, further: Sequence[Mapping[str, ScalePair]] = ()) -> Counterexample | None:
+    """The difference with the fewest bits in its scales of all that chosen scales, and `further` ones, show."""
+    sides = (claim.left, claim.right)
+    if not all(is_computed(one) for side in sides if not side.is_exact for one in side.numbers):
+        return None  # a curve's float is not that of every library
+    best: tuple[Any, Counterexample] | None = None
+    for pairs in (*further, *settings(claim)):
+        bits = sum(bits_of(pair, claim.real) for pair in pairs.values())
+        if best is not None and bits > best[0][0]:
+            continue
+        found = difference(claim, pairs)
+        if found is not None and (best is None or (bits, found[0]) < best[0]):
+            best = (bits, found[0]), found[1]
+    return best[1] if best else None
+
+
+def settings(claim: Claim) -> Iterator[dict[str, ScalePair]]:
+    """Scales and zero points for which the claim is made."""
+    kind, sign = numpy_dtype(claim.real).type, 1 if claim.sign == "positive" else -1
+    shell = Pattern("", "", (), (), claim.pairs, "")
+    chosen = [dict(one.pairs) for one in every_setting(shell)]
+    few = [scale for scale in FEW_BITS]
+    for first in few:
+        for second in few if len(claim.pairs) > 1 else few[:1]:
+            texts = [first if number % 2 == 0 else second for number in range(len(claim.pairs))]
+            chosen.append(
+                {
+                    name: ScalePair(np.float32(text), 0, kind_)
+                    for (name, kind_), text in zip(claim.pairs.items(), texts, strict=True)
+                }
+            )
+    for pairs in chosen:
+        zeros = {name: nearest(pair.zero_point, claim.zero_points_of(pair.type)) for name, pair in pairs.items()}
+        yield {
+            name: replace(pair, scale=kind(sign * float(pair.scale)), zero_point=zeros[name])
+            for name, pair in pairs.items()
+        }
+
+
+def nearest(zero_point: int, allowed: list[int]) -> int:
+    return min(allowed, key=lambda one: (abs(one - zero_point), one))
+
+
+def bits_of(pair: ScalePair, real: str) -> int:
+    word = np.array([pair.scale], numpy_dtype(real))
+    return int(significant_bits(word.view(f"u{word.itemsize}"), real)[0])
+
+
+def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, Counterexample] | None:
+    """The difference whose operands are nearest to zero, with their distance from it."""
+    rows = rows_of(claim, pairs)
+    left, right = (values_of(side, claim, pairs, rows) for side in (claim.left, claim.right))
+    if left is None or right is None:
+        return None
+    differs = (left != right) & (left != NO_CODE) & (right != NO_CODE)
+    places = np.argwhere(differs)
+    if not len(places):
+        return None
+    distances = sum(np.abs(row.astype(np.float64)).sum(axis=1) for row in rows.values())
+    row, column = min(places.tolist(), key=lambda place: (float(np.asarray(distances)[place[0]]), place))
+    operands = {
+        name + (f"[{index}]" if values.shape[1] > 1 else ""): shown(values[row, index])
+        for name, values in rows.items()
+        for index in range(values.shape[1])
+    }
+    scales = {name: shown(pair.scale) for name, pair in pairs.items()}
+    zeros = {name: pair.zero_point for name, pair in pairs.items()}
+    found = Counterexample(operands, scales, zeros, shown(left[row, column]), shown(right[row, column]))
+    return float(np.asarray(distances)[row]), found
+
+
+def shown(value: Any) -> str:
+    return repr(float(value)) if np.asarray(value).dtype.kind not in "iu" else str(int(value))
+
+
+def rows_of(claim: Claim, pairs: Mapping[str, ScalePair]) -> dict[str, Array]:
+    """[rows, width] for each operand: every combination of codes, or a fixed sample; floats near decisions."""
+    operands = claim.operands()
+    codes = [one for one in operands if one.is_code]
+    bits = sum(INTEGER_TYPES[one.type].bits for one in codes)
+    numbers = np.arange(1 << min(bits, 16) if codes else MOST_ROWS >> 4, dtype=np.uint64)
+    found: dict[Scalar, Array] = {}
+    place = 0
+    for one in codes:
+        size = INTEGER_TYPES[one.type].bits
+        words = numbers if bits <= 16 else mixed(numbers + np.uint64(SEED + place // 64))
+        raw = words >> np.uint64(place % 64) & np.uint64((1 << size) - 1)
+        found[one] = raw.astype(np.int64) + INTEGER_TYPES[one.type].lowest
+        place += size
+    line = decisions(pairs, claim.real)
+    for turn, one in enumerate(one for one in operands if not one.is_code):
+        found[one] = np.roll(line, 7 * turn)[np.arange(len(numbers)) % len(line)]
+    rows: dict[str, list[Array]] = {}
+    for one in sorted(operands, key=lambda each: (each.name, each.index)):
+        rows.setdefault(one.name, []).append(found[one])
+    return {name: np.stack(values, axis=1) for name, values in rows.items()}
+
+
+def decisions(pairs: Mapping[str, ScalePair], real: str) -> Array:
+    """Floats at every decision of each pair and on both sides of it."""
+    kind = numpy_dtype(real)
+    found = []
+    for pair in pairs.values():
+        span = pair.ends[1] - pair.ends[0]
+        halves = np.arange(-2 * min(span, 1023), 2 * min(span, 1023) + 1) / 2 * float(pair.scale)
+        near = halves.astype(kind)
+        found += [near, np.nextafter(near, kind.type(np.inf)), np.nextafter(near, kind.type(-np.inf))]
+    return np.unique(np.concatenate(found).astype(np.float64)).astype(kind)
+
+
+def values_of(side: Side, claim: Claim, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array | None:
+    """A side's results, [rows, width]; None if its exact truth is not known."""
+    if side.is_exact and side.pattern is not None:
+        if side.pattern.output == REAL:
+            return None
+        try:
+            return exact(side.pattern, pairs, rows)
+        except InvalidInput:
+            return None
+    known = {one: rows[one.name][:, one.index] for one in claim.operands()}
+    known = {one: row.astype(np.int32) if one.is_code else row for one, row in known.items()}
+    parameters = {name: Parameters(pair.scale, pair.zero_point, *pair.ends) for name, pair in pairs.items()}
+    evaluation = Evaluation(claim.real, parameters, dict(known))
+    with np.errstate(all="ignore"):
+        return np.stack([np.asarray(evaluation.of(one)) for one in side.numbers], axis=1)

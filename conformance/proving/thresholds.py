@@ -1,0 +1,182 @@
+"""Decides a claim about one float operand and one scale: both sides on both sides of every decision, with every scale.
+
+Each side is composed of steps that never fall as the operand grows, so that it is a staircase. Between two neighbouring
+decisions, (k - 1/2) * scale and (k + 1/2) * scale, the first and the last float are tried. A side with one result at both
+has it everywhere between. Where it has two, floats next to the ends are tried too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.proving.arithmetic import Evaluation, Parameters
+from tiebreak.conformance.proving.blocks import BlockChain, total
+from tiebreak.conformance.proving.codes import (
+    Domain,
+    Goal,
+    Progress,
+    Tried,
+    as_results,
+    check_form,
+    scales_for,
+    span,
+)
+from tiebreak.conformance.proving.findings import Undecidable
+from tiebreak.conformance.proving.records import DifferingResults, Results
+from tiebreak.conformance.proving.scalars import MAX, MEAN, Scalar
+from tiebreak.conformance.proving.scales import Sizes
+from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
+from tiebreak.golden.kernel import refuse_flushing
+from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE
+from tiebreak.golden.problem import Array
+
+RISING = (QUANTIZE, DEQUANTIZE, "Relu", "Clip", MAX, MEAN, "Add")
+EXACT = (QUANTIZE, "Relu", MAX)  # beside Q they round nothing
+
+
+def try_thresholds(goal: Goal, domain: Domain, most: int, progress: Progress) -> Tried:
+    """Both sides around each decision, for every scale. Undecidable if that does not decide, or is too much."""
+    check_form(goal)
+    pair, (operand,) = goal.pair(), one_operand(goal)
+    if domain.sign != "positive":
+        raise Undecidable("negative scales, with which a side falls as its operand grows")
+    for side, is_exact in goal.sides:
+        for part in side.parts():
+            if part.operation and part.operation not in (EXACT if is_exact else RISING):
+                raise Undecidable(f"{part.operation} is not known to rise with its operand")
+    room, real = span(domain.kind), domain.real
+    standing = scales_for(goal, domain, room, Sizes(-2, room.bit_length() + 2, -2 - FLOAT_TYPES[real].precision))
+    blocks = standing.blocks
+    needed = 4 * (room + 3) * total(blocks)
+    if needed > most:
+        raise Undecidable(f"{needed:.3g} decisions and scales, more than {most:.3g}")
+    refuse_flushing()
+    chain, differing = BlockChain(), DifferingResults(real)
+    for number, block in enumerate(blocks):
+        progress(number, len(blocks))
+        scales = block.scales(real)
+        chain.begin()
+        differing.begin_block(block.count)
+        staircase = Staircase(goal, operand, pair, room, real, scales)
+        for inputs, results, places in staircase.between_decisions():
+            for result in results:
+                chain.add(result)
+            if (which := np.flatnonzero(results[0] != results[1])).size:
+                words = np.ascontiguousarray(inputs).view(f"u{inputs.itemsize}")
+                differing.note(staircase.differing(which, results, words, places))
+        chain.end(block)
+        differing.end_block()
+    progress(len(blocks), len(blocks))
+    return Tried(chain, differing, standing, total(blocks), 4 * room + 10)
+
+
+def one_operand(goal: Goal) -> tuple[Scalar]:
+    operands = goal.operands()
+    if len(operands) != 1 or operands[0].is_code:
+        raise Undecidable(f"{len(operands)} operands, of which one is a float")
+    return (operands[0],)
+
+
+class Staircase:
+    """Both sides at the floats next to each decision, for an array of scales."""
+
+    def __init__(self, goal: Goal, operand: Scalar, pair: str, room: int, real: str, scales: Array) -> None:
+        self.goal, self.operand, self.pair, self.room, self.real = goal, operand, pair, room, real
+        self.scales, self.words = scales, scales.view(f"u{scales.itemsize}")
+        self.decision = 0
+
+    def between_decisions(self) -> Iterator[tuple[Array, list[Array], Any]]:
+        """Floats with the results of both sides, and which of the scales these are of.
+
+        They are the first and the last float between decisions, in ascending order, and floats next to them where a
+        side's result changes.
+        """
+        largest = bounded(np.full(self.scales.shape, np.inf, self.scales.dtype))
+        low = -largest
+        for k in range(-self.room - 2, self.room + 3):
+            self.decision = k
+            high = self.above(k)
+            last = np.nextafter(high, -largest) if k < self.room + 2 else largest
+            at_low, at_last = self.results(low), self.results(last)
+            yield low, at_low, slice(None)
+            yield last, at_last, slice(None)
+            uneven = np.logical_or.reduce([one != other for one, other in zip(at_low, at_last, strict=True)])
+            places = np.flatnonzero(uneven & (low < last))
+            first, end = np.nextafter(low[places], largest[places]), np.nextafter(last[places], -largest[places])
+            if (inside := first <= end).any():
+                places, first, end = places[inside], first[inside], end[inside]
+                yield first, self.level_results(first, end, places), places
+            low = high
+
+    def differing(self, which: Array, results: list[Array], words: Array, places: Any) -> Results:
+        """Results that differ, of the scales at `places`, with the float operand's bit patterns."""
+        scales = np.arange(len(self.scales))[places][which]
+        left, right = (result[which].astype(np.int64) for result in results)
+        groups = np.zeros(len(which), np.int64)
+        return Results([(self.decision,)], groups, left, right, self.words[scales], scales, words[which])
+
+    def above(self, k: int) -> Array:
+        """The least float that is not below (k + 1/2) * scale, which float64 holds; the largest if none is."""
+        kind = numpy_dtype(self.real)
+        with np.errstate(over="ignore"):
+            decision = (k + 0.5) * self.scales.astype(np.float64)
+            near = decision.astype(kind)
+            found = np.where(near.astype(np.float64) < decision, np.nextafter(near, kind.type(np.inf)), near)
+        return bounded(found.astype(kind))
+
+    def results(self, inputs: Array, places: Array | None = None) -> list[Array]:
+        scales = self.scales if places is None else self.scales[places]
+        parameters = {self.pair: Parameters(scales, 0, -self.room - 1, self.room + 1)}
+        found = []
+        for side, is_exact in self.goal.sides:
+            if is_exact:
+                value = self.exact(side, inputs, scales)
+            else:
+                with np.errstate(all="ignore"):
+                    value = np.asarray(Evaluation(self.real, parameters, {self.operand: inputs}).of(side))
+            found.append(as_results(value, self.room))
+        return found
+
+    def exact(self, side: Scalar, inputs: Array, scales: Array) -> Array:
+        """Relu and Max round nothing; the quotient of the last step is rounded as a real number."""
+        if side.operation != QUANTIZE:
+            raise Undecidable("an exact side that does not end in a Q")
+        with np.errstate(all="ignore"):
+            value = np.asarray(Evaluation(self.real, {}, {self.operand: inputs}).of(side.inputs[0]))
+        return nearest_even(value.astype(np.float64), scales.astype(np.float64), self.room)
+
+    def level_results(self, first: Array, end: Array, places: Array) -> list[Array]:
+        """Results that each side has from `first` to `end`. Undecidable if it has two."""
+        found = self.results(first, places)
+        for one, other in zip(found, self.results(end, places), strict=True):
+            if (wrong := one != other).any():
+                scale, k = self.scales[places][wrong][0], self.decision
+                raise Undecidable(f"a side changes between decisions {k - 1} and {k} of scale {scale}")
+        return found
+
+
+def bounded(values: Array) -> Array:
+    """Infinities replaced by the largest finite numbers."""
+    import ml_dtypes
+
+    largest = ml_dtypes.finfo(values.dtype).max
+    return np.asarray(np.minimum(np.maximum(values, -largest), largest))
+
+
+def nearest_even(values: Array, scales: Array, room: int) -> Array:
+    """round(value / scale) for float64 arrays that hold narrower floats, in int32, bounded to one more than `room`.
+
+    The rest of the quotient's nearest integer is exact in float64: it is a multiple of the smaller last place of value
+    and scale, and not above the scale.
+    """
+    with np.errstate(all="ignore"):
+        whole = np.clip(np.rint(values / scales), -room - 2, room + 2)
+        rest = values - whole * scales
+        twice = 2 * rest
+        odd = np.mod(whole, 2) == 1
+        whole += (twice > scales) | ((twice == scales) & odd)
+        whole -= (twice < -scales) | ((twice == -scales) & odd)
+    return np.asarray(np.clip(whole, -room - 1, room + 1).astype(np.int32))
