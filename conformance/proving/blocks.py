@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiebreak.conformance.proving.scales import ScaleBlock
+from tiebreak.conformance.proving.scales import ScaleSpan
 from tiebreak.golden.problem import Array
 
 START = hashlib.sha256(b"tiebreak-proof").digest()
@@ -17,7 +17,7 @@ START = hashlib.sha256(b"tiebreak-proof").digest()
 class BlockChain:
     """Blocks in order, and for each the digest of the results that it gave."""
 
-    digests: list[tuple[ScaleBlock, bytes]] = field(default_factory=list)
+    digests: list[tuple[ScaleSpan, bytes]] = field(default_factory=list)
     last: bytes = START
     current: Any = None
 
@@ -25,10 +25,10 @@ class BlockChain:
         self.current = hashlib.sha256()
 
     def add(self, results: Array) -> None:
-        """Results in the order in which they are computed: little-endian, rows after each other."""
+        """DifferingGroup in the order in which they are computed: little-endian, rows after each other."""
         self.current.update(results.data)
 
-    def end(self, block: ScaleBlock) -> None:
+    def end(self, block: ScaleSpan) -> None:
         content = self.current.digest()
         self.digests.append((block, content))
         self.last = hashlib.sha256(self.last + content).digest()
@@ -41,5 +41,5 @@ class BlockChain:
         }
 
 
-def total(blocks: Sequence[ScaleBlock]) -> int:
+def total(blocks: Sequence[ScaleSpan]) -> int:
     return sum(block.count for block in blocks)

@@ -17,7 +17,7 @@ import numpy as np
 from tiebreak.conformance.proving.arithmetic import Evaluation, Parameters, is_computed
 from tiebreak.conformance.proving.blocks import BlockChain, total
 from tiebreak.conformance.proving.findings import Undecidable
-from tiebreak.conformance.proving.records import DifferingResults, Results
+from tiebreak.conformance.proving.records import DifferingResults, DifferingGroup
 from tiebreak.conformance.proving.scalars import LINEAR, MAX, MEAN, Scalar
 from tiebreak.conformance.proving.scales import (
     BLOCK,
@@ -66,7 +66,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Domain:
+class CodeDomain:
     """Element types of codes and of floats, the scales' sign, and their extent: "normal" or "all"."""
 
     kind: str
@@ -101,7 +101,7 @@ def span(kind: str) -> int:
     return INTEGER_TYPES[kind].highest - INTEGER_TYPES[kind].lowest
 
 
-def scales_for(goal: Goal, domain: Domain, room: int, inputs: Sizes | None = None) -> Standing:
+def scales_for(goal: Goal, domain: CodeDomain, room: int, inputs: Sizes | None = None) -> Standing:
     """The scales to try, and the exponents of those for which they stand. Undecidable if they are too many."""
     sizes: list[Sizes] = []
     for side, is_exact in goal.sides:
@@ -117,7 +117,7 @@ def scales_for(goal: Goal, domain: Domain, room: int, inputs: Sizes | None = Non
     return found_scales
 
 
-def whole(domain: Domain) -> Standing:
+def whole(domain: CodeDomain) -> Standing:
     """All scales, where none stands for others."""
     if domain.real == REAL:
         raise Undecidable("2,139,095,039 scales, as no scale stands for another where a number is not proportional to it")
@@ -125,7 +125,7 @@ def whole(domain: Domain) -> Standing:
     return Standing(list(every_scale(domain.real, domain.sign)), kind.emin, kind.emax)
 
 
-def try_codes(goal: Goal, domain: Domain, most: int, progress: Progress) -> Tried:
+def try_codes(goal: Goal, domain: CodeDomain, most: int, progress: Progress) -> Tried:
     """Both sides for every combination of differences and every scale. Undecidable if these are more than `most`."""
     check_form(goal)
     pair, operands = goal.pair(), goal.operands()
@@ -164,7 +164,7 @@ def try_codes(goal: Goal, domain: Domain, most: int, progress: Progress) -> Trie
                 at = [np.broadcast_to(result, (len(rows), block.count))[which, places] for result in results]
                 found = [one.astype(np.int64) for one in at]
                 words = scales.view(f"u{scales.itemsize}")[places]
-                differing.note(Results(combinations[start : start + step], which, *found, words, places))
+                differing.note(DifferingGroup(combinations[start : start + step], which, *found, words, places))
         chain.end(block)
         differing.end_block()
     progress(len(blocks), len(blocks))

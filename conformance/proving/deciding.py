@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.proving.claim import Claim
-from tiebreak.conformance.proving.codes import Domain, Goal, Progress, Tried, clamped, try_codes
+from tiebreak.conformance.proving.codes import CodeDomain, Goal, Progress, Tried, clamped, try_codes
 from tiebreak.conformance.proving.findings import (
     PROVED,
     REFUTED,
     UNKNOWN,
-    Counterexample,
+    Refutation,
     Decision,
     Reasoning,
     Undecidable,
@@ -99,7 +99,7 @@ class Prover:
         method = try_codes if all(one.is_code for one in goal.operands()) else try_thresholds
         pair = goal.pair()
         kind, claim = self.claim.pairs[pair], self.claim
-        tried = method(goal, Domain(kind, claim.real, claim.sign, claim.extent), self.most, self.progress)
+        tried = method(goal, CodeDomain(kind, claim.real, claim.sign, claim.extent), self.most, self.progress)
         chosen = claim.zero_points_of(kind)
         for one in tried.differing.simplest():
             differing = zeros_that_differ(goal, one, kind)
@@ -206,7 +206,7 @@ def joined(some: Iterable[range]) -> list[range]:
     return found
 
 
-def counterexample_of(claim: Claim, found: Differs) -> Counterexample:
+def counterexample_of(claim: Claim, found: Differs) -> Refutation:
     one, kind = found.simplest, claim.pairs[found.pair]
     codes = dict(zip(found.goal.operands(), one.inputs, strict=True))
     operands = {
@@ -223,7 +223,7 @@ def counterexample_of(claim: Claim, found: Differs) -> Counterexample:
         for value in sides
     ]
     scale = shown(number_of(one.word, claim.real))
-    return Counterexample(operands, {found.pair: scale}, {found.pair: found.zero_point}, *results)
+    return Refutation(operands, {found.pair: scale}, {found.pair: found.zero_point}, *results)
 
 
 def setting_of(claim: Claim, found: Differs) -> dict[str, ScalePair]:

@@ -15,7 +15,7 @@ Inputs = tuple[int, ...]  # differences of codes and zero points, or the number 
 
 @dataclass(frozen=True)
 class Differing:
-    """Results of both sides, with one scale out of `count` that gave them, and a float operand's bits if there is one."""
+    """DifferingGroup of both sides, with one scale out of `count` that gave them, and a float operand's bits if there is one."""
 
     inputs: Inputs
     left: int
@@ -27,8 +27,8 @@ class Differing:
 
 
 @dataclass(frozen=True)
-class Results:
-    """Results that differ, as arrays of one length: group, both results (int64), scale, and a float operand's bits.
+class DifferingGroup:
+    """DifferingGroup that differ, as arrays of one length: group, both results (int64), scale, and a float operand's bits.
 
     A group has the same `inputs`. Scales are given by bit patterns and by their places in the block.
     """
@@ -57,7 +57,7 @@ class DifferingResults:
     def end_block(self) -> None:
         self.with_any += int(np.count_nonzero(self.touched))
 
-    def note(self, differing: Results) -> None:
+    def note(self, differing: DifferingGroup) -> None:
         """Take note of results that differ, those of one group, left and right together."""
         some = differing
         self.touched[some.scales] = True

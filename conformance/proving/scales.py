@@ -23,7 +23,7 @@ WORDS = {16: np.uint16, 32: np.uint32}
 
 
 @dataclass(frozen=True)
-class ScaleBlock:
+class ScaleSpan:
     """`count` scales whose bit patterns follow each other from `first`; all have one sign."""
 
     first: int
@@ -84,7 +84,7 @@ def sizes_after(one: Scalar, parts: Sequence[Sizes], dequantized: Sizes, inputs:
     return Sizes(least, max(p.most for p in parts) + 1, least)
 
 
-def every_scale(real: str, sign: str) -> Iterator[ScaleBlock]:
+def every_scale(real: str, sign: str) -> Iterator[ScaleSpan]:
     """All finite scales of a type but zero, of one sign."""
     kind = FLOAT_TYPES[real]
     yield from split(1, kind.largest_bits + 1, kind, sign)
@@ -94,7 +94,7 @@ def every_scale(real: str, sign: str) -> Iterator[ScaleBlock]:
 class Standing:
     """Blocks of scales that stand for all scales with exponents from `low` to `high`, or for all there are."""
 
-    blocks: list[ScaleBlock]
+    blocks: list[ScaleSpan]
     low: int
     high: int
 
@@ -113,19 +113,19 @@ def standing_scales(real: str, sign: str, extent: str, sizes: Sequence[Sizes]) -
     return Standing([block for e in exponents for block in of_exponent(e, kind, sign)], low, high)
 
 
-def of_exponent(exponent: int, kind: FloatType, sign: str) -> Iterator[ScaleBlock]:
+def of_exponent(exponent: int, kind: FloatType, sign: str) -> Iterator[ScaleSpan]:
     """The scales of one exponent; of emin - 1 the subnormal ones."""
     size = 1 << (kind.precision - 1)
     first = (exponent - kind.emin + 1) * size
     yield from split(max(first, 1), first + size, kind, sign)
 
 
-def split(first: int, end: int, kind: FloatType, sign: str) -> Iterator[ScaleBlock]:
+def split(first: int, end: int, kind: FloatType, sign: str) -> Iterator[ScaleSpan]:
     """Blocks that end where a multiple of BLOCK does."""
     bit = 0 if sign == "positive" else 1 << (kind.bits - 1)
     while first < end:
         stop = min((first // BLOCK + 1) * BLOCK, end)
-        yield ScaleBlock(first | bit, stop - first)
+        yield ScaleSpan(first | bit, stop - first)
         first = stop
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from tiebreak.conformance.proving.arithmetic import Evaluation, Parameters
 from tiebreak.conformance.proving.blocks import BlockChain, total
 from tiebreak.conformance.proving.codes import (
-    Domain,
+    CodeDomain,
     Goal,
     Progress,
     Tried,
@@ -25,7 +25,7 @@ from tiebreak.conformance.proving.codes import (
     span,
 )
 from tiebreak.conformance.proving.findings import Undecidable
-from tiebreak.conformance.proving.records import DifferingResults, Results
+from tiebreak.conformance.proving.records import DifferingResults, DifferingGroup
 from tiebreak.conformance.proving.scalars import MAX, MEAN, Scalar
 from tiebreak.conformance.proving.scales import Sizes
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
@@ -37,7 +37,7 @@ RISING = (QUANTIZE, DEQUANTIZE, "Relu", "Clip", MAX, MEAN, "Add")
 EXACT = (QUANTIZE, "Relu", MAX)  # beside Q they round nothing
 
 
-def try_thresholds(goal: Goal, domain: Domain, most: int, progress: Progress) -> Tried:
+def try_thresholds(goal: Goal, domain: CodeDomain, most: int, progress: Progress) -> Tried:
     """Both sides around each decision, for every scale. Undecidable if that does not decide, or is too much."""
     check_form(goal)
     pair, (operand,) = goal.pair(), one_operand(goal)
@@ -111,12 +111,12 @@ class Staircase:
                 yield first, self.level_results(first, end, places), places
             low = high
 
-    def differing(self, which: Array, results: list[Array], words: Array, places: Any) -> Results:
-        """Results that differ, of the scales at `places`, with the float operand's bit patterns."""
+    def differing(self, which: Array, results: list[Array], words: Array, places: Any) -> DifferingGroup:
+        """DifferingGroup that differ, of the scales at `places`, with the float operand's bit patterns."""
         scales = np.arange(len(self.scales))[places][which]
         left, right = (result[which].astype(np.int64) for result in results)
         groups = np.zeros(len(which), np.int64)
-        return Results([(self.decision,)], groups, left, right, self.words[scales], scales, words[which])
+        return DifferingGroup([(self.decision,)], groups, left, right, self.words[scales], scales, words[which])
 
     def above(self, k: int) -> Array:
         """The least float that is not below (k + 1/2) * scale, which float64 holds; the largest if none is."""
@@ -149,7 +149,7 @@ class Staircase:
         return nearest_even(value.astype(np.float64), scales.astype(np.float64), self.room)
 
     def level_results(self, first: Array, end: Array, places: Array) -> list[Array]:
-        """Results that each side has from `first` to `end`. Undecidable if it has two."""
+        """DifferingGroup that each side has from `first` to `end`. Undecidable if it has two."""
         found = self.results(first, places)
         for one, other in zip(found, self.results(end, places), strict=True):
             if (wrong := one != other).any():

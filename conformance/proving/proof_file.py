@@ -1,0 +1,123 @@
+"""The certificate of a proof or a counterexample: a JSON file that somebody else's program can check.
+
+Its format is in docs/prove.md. `checker.py` checks it, and shares no code with what wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from tiebreak.adapters.platform_facts import machine
+from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision
+from tiebreak.golden.errors import DamagedFile
+from tiebreak.golden.files import bounded_text
+from tiebreak.reports.records import write_aside
+from tiebreak.version import __version__
+
+PROOF_FORMAT = {"format": "tiebreak-proof", "version": 1}
+LARGEST = 64 << 20  # bytes
+KINDS = ("patterns", "arithmetics", "integers")
+TEXT = {"type": "string", "maxLength": 4000}
+NUMBERS = {"type": "array", "items": {"type": "integer"}}
+BLOCK = {
+    "type": "array",
+    "prefixItems": [{"type": "integer"}, {"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9a-f]{64}$"}],
+    "minItems": 3,
+    "maxItems": 3,
+}
+STEP = {
+    "type": "object",
+    "required": ["rule", "left", "right", "premises"],
+    "properties": {
+        **{name: TEXT for name in ("rule", "left", "right")},
+        "premises": NUMBERS,
+        "exact": {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 2},
+        "exponents": NUMBERS,
+        "blocks": {"type": "array", "items": BLOCK},
+        "chain": {"type": "string"},
+    },
+}
+REFUTATION = {
+    "type": "object",
+    "required": ["operands", "scales", "zero_points", "left", "right"],
+    "properties": {
+        **{name: {"type": "object", "additionalProperties": TEXT} for name in ("operands", "scales")},
+        "zero_points": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "left": TEXT,
+        "right": TEXT,
+    },
+}
+PROOF_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": [*PROOF_FORMAT, "tiebreak", "created", "machine", "seconds", "claim", "verdict"],
+    "properties": {
+        **{name: {"const": value} for name, value in PROOF_FORMAT.items()},
+        "claim": {
+            "type": "object",
+            "required": ["kind", "left", "right"],
+            "properties": {"kind": {"enum": list(KINDS)}, "left": TEXT, "right": TEXT},
+        },
+        "verdict": {"enum": [PROVED, REFUTED, UNKNOWN]},
+        "steps": {"type": "array", "items": STEP},
+        "counterexample": {"anyOf": [{"type": "null"}, REFUTATION]},
+        **{name: NUMBERS for name in ("holds", "differs")},
+        "notes": {"type": "array", "items": TEXT},
+        "missing": TEXT,
+    },
+}
+
+
+def described(claim: Mapping[str, Any], decision: Decision, seconds: float) -> dict[str, Any]:
+    """A decision as a certificate has it; `claim` says what was to be proven, and its kind."""
+    example = decision.counterexample
+    steps = [
+        {"rule": one.rule, "left": one.left, "right": one.right, "premises": list(one.premises), **one.evidence}
+        for one in decision.steps
+    ]
+    return {
+        **PROOF_FORMAT,
+        "tiebreak": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "seconds": round(seconds, 3),
+        "claim": dict(claim),
+        "verdict": decision.verdict,
+        "counterexample": None
+        if example is None
+        else {
+            "operands": dict(example.operands),
+            "scales": dict(example.scales),
+            "zero_points": dict(example.zero_points),
+            "left": example.left,
+            "right": example.right,
+        },
+        "holds": decision.holds,
+        "differs": decision.differs,
+        "notes": decision.notes,
+        "missing": decision.missing,
+        "steps": steps,
+    }
+
+
+def write_proof(path: Path, data: Mapping[str, Any]) -> None:
+    text = json.dumps(data, indent=1)
+    write_aside(path, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
+
+
+def read_proof(path: Path) -> dict[str, Any]:
+    """A certificate. InvalidInput if there is no file, DamagedFile if it is none."""
+    try:
+        data: dict[str, Any] = json.loads(bounded_text(path, LARGEST, "a certificate"))
+        jsonschema.validate(data, PROOF_SCHEMA)
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
+    except jsonschema.ValidationError as error:
+        place = "/".join(map(str, error.absolute_path)) or "the whole"
+        raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+    return data
