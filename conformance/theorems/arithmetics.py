@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from tiebreak.conformance.semantics import quantize_scaling
 from tiebreak.conformance.semantics.model import semantics_of
 from tiebreak.conformance.semantics.quantize_facets import AFTER, BEFORE, FACETS, Combination
 from tiebreak.conformance.semantics.quantize_saturation import SATURATE
@@ -47,7 +48,7 @@ class NamedArithmetic:
 
     @property
     def combination(self) -> Combination:
-        return Combination._make(semantics_of(FACETS, self.ids))  # type: ignore[arg-type]
+        return Combination._make(semantics_of(FACETS, self.ids))
 
     @property
     def name(self) -> str:
@@ -66,15 +67,11 @@ def arithmetic_named(text: str) -> NamedArithmetic:
     first, *others = (part.strip() for part in text.split(","))
     scaling, _, precision = first.partition(" in ")
     found = {"precision": "exact"} if first == "exact" else {"scaling": scaling, "precision": precision}
-    if scaling in {one.id for one in scalings_that_add()}:
+    if scaling in [one.id for one in quantize_scaling.EVERY if one.adds_zero_point]:
         found["zero_point"] = BEFORE.id
     for other in others:
         found[facet_of(other)] = other
     return NamedArithmetic(**found)
-
-
-def scalings_that_add() -> tuple[object, ...]:
-    return tuple(one for one in FACETS[1].values if getattr(one, "adds_zero_point", False))
 
 
 def facet_of(value: str) -> str:

@@ -25,7 +25,7 @@ class Counterexample:
 
 
 def simplest_counterexample(real: FloatType, scale: int, lowest: int, left: Array, right: Array) -> Counterexample:
-    """Of all inputs at a scale whose codes differ. `left` and `right` are least inputs, `lowest` the first code."""
+    """The simplest input at a scale at which codes differ. The sides are least inputs, `lowest` is the first code."""
     apart = left != right
     pieces = zip(np.minimum(left, right)[apart], np.maximum(left, right)[apart], strict=True)
     inputs = np.array([roundest(int(low), int(high)) for low, high in pieces])

@@ -74,7 +74,7 @@ class SingleCounter:
         return self.left, self.right
 
     def least_inputs(self, scale: int) -> tuple[Array, Array]:
-        """Of both arithmetics the least input (an ordinal) of each decision, at one scale (a bit pattern)."""
+        """The least input (an ordinal) of each decision in both arithmetics, at one scale (a bit pattern)."""
         left, right = (_all_scales.least_inputs(side, scale).astype(np.int64) for side in self.sides)
         return left, right
 

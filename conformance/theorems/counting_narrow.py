@@ -9,7 +9,7 @@ import numpy as np
 
 from tiebreak.conformance.semantics.quantize_facets import UpToRounding
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
-from tiebreak.conformance.theorems.decisions import Setting, exact_decisions, setting_of
+from tiebreak.conformance.theorems.decisions import CodeSetting, exact_decisions, setting_of
 from tiebreak.conformance.theorems.scale_blocks import ScaleBlock, counted_block
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
@@ -36,7 +36,7 @@ class NarrowCounter:
         return self.left, self.right
 
     @cached_property
-    def settings(self) -> tuple[Setting, Setting]:
+    def settings(self) -> tuple[CodeSetting, CodeSetting]:
         return setting_of(self.left, self.domain), setting_of(self.right, self.domain)
 
     def check(self) -> None:
@@ -69,11 +69,11 @@ class NarrowCounter:
         if arithmetic.precision == "exact" or arithmetic.scaling == "divide":
             return np.zeros(scales.shape, bool)
         zeros = np.zeros(scales.shape, np.int64)
-        value = argument(arithmetic, self.input_of(zeros), self.input_of(scales), Setting(0, INT16, zeros))
+        value = argument(arithmetic, self.input_of(zeros), self.input_of(scales), CodeSetting(0, INT16, zeros))
         return np.isnan(value)
 
     def least_inputs(self, scale: int) -> tuple[Array, Array]:
-        """Of both arithmetics the least input (an ordinal) of each decision, at one scale (a bit pattern)."""
+        """The least input (an ordinal) of each decision in both arithmetics, at one scale (a bit pattern)."""
         left, right = (self.least_table(side, np.array([scale], np.uint32))[0] for side in (0, 1))
         return left, right
 
@@ -100,9 +100,9 @@ class NarrowCounter:
 INT16 = INTEGER_TYPES["int16"]
 
 
-def passes_input(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: Setting) -> Array:
+def passes_input(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: CodeSetting) -> Array:
     """Whether each input's code, before it is clamped, is more than a code."""
-    combination, (zero_point, quantized, codes) = arithmetic.combination, setting
+    combination, (zero_point, _, codes) = arithmetic.combination, setting
     if combination.precision.is_exact:  # both products are exact in float64: at most 18 and 11 bits
         start, more = exact_decisions(combination, codes, zero_point)
         at, wide = start * scale.astype(np.float64), x.astype(np.float64)
@@ -114,7 +114,7 @@ def passes_input(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: S
         return np.asarray(combination.round_mode.round(value, combination.precision) + after > codes)
 
 
-def argument(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: Setting) -> Array:
+def argument(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: CodeSetting) -> Array:
     """The argument of round (float64)."""
     combination = arithmetic.combination
     up_to_rounding = UpToRounding(*combination[:4])

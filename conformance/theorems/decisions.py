@@ -24,7 +24,7 @@ SUPPORTED = {"subnormals": "kept", "saturation": "saturate"}
 class Decisions(NamedTuple):
     """For each decision (float64): `start`, about where x / scale passes it, and the least argument that does.
 
-    Of an exact quotient `start` is where it passes, `least` 1 if it must be more than that, 0 if not.
+    For an exact quotient `start` is where it passes, `least` 1 if it must be more than that, 0 if not.
     """
 
     zero_point: int
@@ -33,7 +33,7 @@ class Decisions(NamedTuple):
     least: Array
 
 
-class Setting(NamedTuple):
+class CodeSetting(NamedTuple):
     """The zero point and the type of codes that an arithmetic is given, and each code but the highest (int64)."""
 
     zero_point: int
@@ -41,7 +41,7 @@ class Setting(NamedTuple):
     codes: Array
 
 
-def setting_of(arithmetic: NamedArithmetic, domain: ScaleDomain) -> Setting:
+def setting_of(arithmetic: NamedArithmetic, domain: ScaleDomain) -> CodeSetting:
     """What an arithmetic is given on a domain. For all zero points that is 0, and a type that holds all differences.
 
     InvalidInput for an arithmetic that a theorem can't be about, or not for all zero points.
@@ -51,11 +51,11 @@ def setting_of(arithmetic: NamedArithmetic, domain: ScaleDomain) -> Setting:
             raise InvalidInput(f"{facet} {getattr(arithmetic, facet)}: theorems are about {only} only")
     kind = domain.quantized_type
     if domain.zero_point is not None:
-        return Setting(domain.zero_point, kind, np.arange(kind.lowest, kind.highest))
+        return CodeSetting(domain.zero_point, kind, np.arange(kind.lowest, kind.highest))
     if arithmetic.combination.zero_point.first:
         raise InvalidInput(f"{arithmetic.name} depends on the zero point: name one")
     differences = IntegerType("differences", kind.bits + 1, True)
-    return Setting(0, differences, np.arange(differences.lowest + 1, differences.highest))
+    return CodeSetting(0, differences, np.arange(differences.lowest + 1, differences.highest))
 
 
 def decisions_of(arithmetic: NamedArithmetic, domain: ScaleDomain) -> Decisions:

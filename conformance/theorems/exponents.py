@@ -43,7 +43,7 @@ def is_normal(arithmetic: NamedArithmetic, decisions: Decisions, exponent: int) 
 
 
 def constants_are_normal(arithmetic: NamedArithmetic, decisions: Decisions, exponent: int) -> bool:
-    """Of a reciprocal, or a range's ends, width and factor. A float64 holds all these for every float32 scale."""
+    """Whether a reciprocal, or a range's ends, width and factor are normal; in float64 they are at every scale."""
     scaling = arithmetic.combination.scaling
     if scaling.of_range:
         quantized = decisions.quantized

@@ -65,7 +65,7 @@ def significant_bits(patterns: Array, real: FloatType) -> Array:
 
 
 def bit_lengths(numbers: Array) -> Array:
-    return np.frexp(numbers.astype(np.float64))[1]
+    return np.asarray(np.frexp(numbers.astype(np.float64))[1])
 
 
 def block_of_row(row: dict[str, Any]) -> ScaleBlock:

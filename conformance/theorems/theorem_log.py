@@ -1,4 +1,4 @@
-"""The log of a comparison: JSON lines, first what is compared, then a line for each block, so that it can be resumed."""
+"""The log of a comparison, to resume it: JSON lines, first what is compared, then a line for each block."""
 
 from __future__ import annotations
 
