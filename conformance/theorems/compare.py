@@ -47,7 +47,7 @@ class ScaleComparison:
     `normal` sums over all exponents that are like each other, `ends` over the others; one of them may be None.
     `worst_scale` is the first with the most inputs, `worst`. `counterexample` is None if nothing differs.
     `undefined` counts pairs without a code: where 1 / scale is infinite and x is 0. No other count has them.
-    `blocks` counts the blocks, `sha256` is over their digests; `log` has each.
+    `digests` are the blocks' SHA-256, those of scales from 1 to 2 first; `sha256` is over all.
     """
 
     left: NamedArithmetic
@@ -59,7 +59,7 @@ class ScaleComparison:
     worst_scale: int
     counterexample: Counterexample | None
     undefined: int
-    blocks: int
+    digests: tuple[str, ...]
     sha256: str
 
     @property
@@ -150,7 +150,7 @@ def summed(counter: Counter, blocks: list[ScaleBlock]) -> ScaleComparison:
         worst.worst_scale,
         counterexample_of(counter, normal if any(block.differing for block in normal) else ends),
         counter.undefined,
-        len(blocks),
+        tuple(block.sha256 for block in blocks),
         digest_of(blocks),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -79,15 +80,24 @@ class NarrowCounter:
 
     def least_table(self, side: int, scales: Array) -> Array:
         """The least inputs (ordinals, int64) of each decision (columns) at each scale (rows), by halving."""
-        arithmetic, setting = self.pair[side], self.settings[side]
-        shape = scales.size, setting.codes.size
-        wide = np.repeat(self.input_of(scales), setting.codes.size)
-        tiled = setting._replace(codes=np.tile(setting.codes, scales.size))
-        low = np.full(tiled.codes.shape, -self.domain.real_type.infinity_bits - 1)
+        arithmetic, setting, rows = self.pair[side], self.settings[side], scales.size
+        scale = np.repeat(self.input_of(scales), setting.codes.size)
+        if arithmetic.combination.precision.is_exact:
+            start, more = exact_decisions(arithmetic.combination, setting.codes, setting.zero_point)
+            # Exact in float64: at most 18 and 11 bits.
+            at, inclusive = np.tile(start, rows) * scale.astype(np.float64), np.tile(more == 0, rows)
+            return self.halved(rows, lambda x: (x > at) | ((x == at) & inclusive))
+        codes = np.tile(setting.codes, rows)
+        return self.halved(rows, lambda x: passes_input(arithmetic, x, scale, setting._replace(codes=codes)))
+
+    def halved(self, rows: int, passes: Callable[[Array], Array]) -> Array:
+        """The least inputs that pass, in so many rows; an ordinal beyond infinity where none does."""
+        shape = rows, self.settings[0].codes.size
+        low = np.full(shape[0] * shape[1], -self.domain.real_type.infinity_bits - 1)
         high = -low
         while (high - low > 1).any():
             middle = (low + high) // 2
-            passing = passes_input(arithmetic, self.input_of(middle), wide, tiled)
+            passing = passes(self.input_of(middle))
             low, high = np.where(passing, low, middle), np.where(passing, middle, high)
         return np.asarray(high.reshape(shape))
 
@@ -101,17 +111,13 @@ INT16 = INTEGER_TYPES["int16"]
 
 
 def passes_input(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: CodeSetting) -> Array:
-    """Whether each input's code, before it is clamped, is more than a code."""
-    combination, (zero_point, _, codes) = arithmetic.combination, setting
-    if combination.precision.is_exact:  # both products are exact in float64: at most 18 and 11 bits
-        start, more = exact_decisions(combination, codes, zero_point)
-        at, wide = start * scale.astype(np.float64), x.astype(np.float64)
-        return np.asarray((wide > at) | ((wide == at) & (more == 0)))
+    """Whether each input's code, before it is clamped, is more than a code. Not for an exact quotient."""
+    combination = arithmetic.combination
     value = argument(arithmetic, x, scale, setting)
-    before, after = combination.zero_point.before_and_after(np.asarray(zero_point))
+    before, after = combination.zero_point.before_and_after(np.asarray(setting.zero_point))
     value = np.where(np.isnan(value) & (x == 0), before, value)  # as at scales whose inverse is finite
     with np.errstate(all="ignore"):
-        return np.asarray(combination.round_mode.round(value, combination.precision) + after > codes)
+        return np.asarray(combination.round_mode.round(value, combination.precision) + after > setting.codes)
 
 
 def argument(arithmetic: NamedArithmetic, x: Array, scale: Array, setting: CodeSetting) -> Array:

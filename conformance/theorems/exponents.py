@@ -4,7 +4,7 @@ Multiply x and the scale by a power of two: as long as every operand and every r
 no significand changes. So one exponent stands for all where that holds of every input near a decision. What happens to
 inputs farther away follows, since the code never falls as x grows.
 
-The limits below leave a factor of four at both ends. An exponent that is taken for an end needlessly costs seconds.
+The limits below leave a factor of two at both ends. An exponent that is taken for an end needlessly costs seconds.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def normal_exponents(sides: Iterable[tuple[NamedArithmetic, Decisions]]) -> list
 def is_normal(arithmetic: NamedArithmetic, decisions: Decisions, exponent: int) -> bool:
     """Whether scales in [2^exponent, 2^(exponent + 1)) and all that is computed near decisions are normal numbers."""
     quotients = np.abs(decisions.start)
-    inputs = quotients.min() * 2.0**exponent >= 4 * 2.0**SINGLE.emin and (
-        quotients.max() * 2.0 ** (exponent + 1) <= 2.0**SINGLE.emax / 4
+    inputs = quotients.min() * 2.0**exponent >= 2 * 2.0**SINGLE.emin and (
+        quotients.max() * 2.0 ** (exponent + 1) <= 2.0**SINGLE.emax
     )
     return bool(exponent >= SINGLE.emin and inputs and constants_are_normal(arithmetic, decisions, exponent))
 
@@ -48,7 +48,7 @@ def constants_are_normal(arithmetic: NamedArithmetic, decisions: Decisions, expo
     if scaling.of_range:
         quantized = decisions.quantized
         widest = 2 * max(abs(quantized.lowest), quantized.highest) * 2.0 ** (exponent + 1)
-        return exponent + 2 <= -SINGLE.emin and widest <= 2.0**SINGLE.emax / 4
+        return exponent + 2 <= -SINGLE.emin and widest <= 2.0**SINGLE.emax
     rounded = scaling.id != "divide" and (arithmetic.precision == "float32" or scaling.id == "narrow-reciprocal")
     return not rounded or exponent + 1 <= -SINGLE.emin
 

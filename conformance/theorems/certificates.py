@@ -1,0 +1,34 @@
+"""A comparison as a line of JSON that somebody else can check, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
+from tiebreak.conformance.theorems.compare import ScaleComparison, ScalePart
+from tiebreak.conformance.theorems.counterexample import Counterexample
+from tiebreak.conformance.theorems.scale_domains import ScaleDomain
+
+FIRST_DIGITS = 16  # of each block's digest
+
+
+def certificate_of(comparison: ScaleComparison) -> dict[str, Any]:
+    """Plain data. Of each block's SHA-256 it holds the first 16 digits, and `sha256` over all of them in full."""
+    return asdict(comparison) | {"digests": [digest[:FIRST_DIGITS] for digest in comparison.digests]}
+
+
+def comparison_of(row: Mapping[str, Any]) -> ScaleComparison:
+    """The comparison of a certificate; TypeError or KeyError if it is none."""
+    parts = {name: part_of_row(row[name]) for name in ("normal", "ends")}
+    left, right = (NamedArithmetic(**row[name]) for name in ("left", "right"))
+    example = Counterexample(**row["counterexample"]) if row["counterexample"] else None
+    rest = {name: row[name] for name in ("worst", "worst_scale", "undefined", "sha256")}
+    digests = tuple(row["digests"])
+    domain = ScaleDomain(**row["domain"])
+    return ScaleComparison(left, right, domain, **parts, **rest, counterexample=example, digests=digests)
+
+
+def part_of_row(row: Mapping[str, Any] | None) -> ScalePart | None:
+    return ScalePart(**{**row, "exponents": tuple(row["exponents"])}) if row is not None else None
