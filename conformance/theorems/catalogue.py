@@ -38,10 +38,13 @@ def hyphened(name: str) -> str:
 
 
 BYTES = (ScaleDomain(quantized="uint8"), ScaleDomain(quantized="int8"))
-ALL_BYTES = ScaleDomain(quantized="uint8", zero_point=None)
-NARROW = tuple(ScaleDomain(real, one) for real in ("float16", "bfloat16") for one in ("uint8", "int8"))
+NORMAL_BYTES = (ScaleDomain(quantized="uint8", ends=False), ScaleDomain(quantized="int8", ends=False))
+ALL_BYTES = (ScaleDomain(quantized="uint8", zero_point=None),)
+EVEN = (ScaleDomain(zero_point=128),)
+ODD = (ScaleDomain(zero_point=127, ends=False), ScaleDomain(zero_point=255, ends=False))
+RANGES = (ScaleDomain(ends=False), ScaleDomain(zero_point=128, ends=False))
 WORDS = (ScaleDomain(quantized="uint16", ends=False),)
-EVEN_ZERO_POINTS, ODD_ZERO_POINTS = (128,), (127, 255)
+NARROW = tuple(ScaleDomain(real, one) for real in ("float16", "bfloat16") for one in ("uint8", "int8"))
 
 DOUBLE = (
     "x / scale is either k + 1/2, which float64 holds, or farther from it than float64's rounding reaches: "
@@ -69,7 +72,7 @@ RANGE = "A FakeQuantize counts steps of a range whose ends and width are rounded
 
 def theorems() -> tuple[Theorem, ...]:
     """Every theorem, the quick ones first."""
-    return (*single(), *zero_points(), *narrow(), *ranges(), *words())
+    return (*single(), *further(), *zero_points(), *narrow(), *words())
 
 
 def each(left: str, right: str, domains: Iterable[ScaleDomain], *, equal: bool = False, why: str) -> Iterator[Theorem]:
@@ -82,38 +85,37 @@ def single() -> Iterator[Theorem]:
     yield from each("reciprocal in float32", "divide in float32", BYTES, why=INVERSE)
     yield from each("divide in float32", "exact", BYTES, why=SINGLE)
     yield from each("reciprocal in float32", "exact", BYTES, why=INVERSE)
-    yield from each("divide in float64", "exact", [ALL_BYTES], equal=True, why=DOUBLE)
-    yield from each("reciprocal in float32", "divide in float32", [ALL_BYTES], why=INVERSE)
-    yield from each("divide in float32", "exact", [ALL_BYTES], why=SINGLE)
-    yield from each("reciprocal in float64", "exact", BYTES, why=INVERSE_DOUBLE)
-    yield from each("narrow-reciprocal in float64", "exact", BYTES, why=INVERSE_NARROW)
+    yield from each("divide in float64", "exact", ALL_BYTES, equal=True, why=DOUBLE)
+    yield from each("reciprocal in float32", "divide in float32", ALL_BYTES, why=INVERSE)
+    yield from each("divide in float32", "exact", ALL_BYTES, why=SINGLE)
+
+
+def further() -> Iterator[Theorem]:
+    """Float32 inputs, codes of 8 bits: scales at which nothing is subnormal or overflows."""
+    yield from each("reciprocal in float64", "exact", NORMAL_BYTES, why=INVERSE_DOUBLE)
+    yield from each("narrow-reciprocal in float64", "exact", NORMAL_BYTES, why=INVERSE_NARROW)
+    yield from each("narrow-reciprocal in float64", "divide in float32", NORMAL_BYTES, why=INVERSE_NARROW)
     away = ", ROUND_NEAREST_TOWARD_INFINITY"
-    yield from each(f"exact{away}", "exact", BYTES, why=TIES)
-    yield from each(f"divide in float32{away}", "divide in float32", BYTES, why=TIES_AND_SINGLE)
+    yield from each(f"exact{away}", "exact", NORMAL_BYTES, why=TIES)
+    yield from each(f"divide in float32{away}", "divide in float32", NORMAL_BYTES, why=TIES_AND_SINGLE)
     up = "divide in float32, floor-of-half-more"
-    yield from each(up, "divide in float32", BYTES, why=HALF)
-    yield from each(up, "divide in float32, ROUND_NEAREST_UPWARD", BYTES, why=UPWARD)
+    yield from each(up, "divide in float32", NORMAL_BYTES, why=HALF)
+    yield from each(up, "divide in float32, ROUND_NEAREST_UPWARD", NORMAL_BYTES, why=UPWARD)
+    for name in ("range", "range-multiplied", "range-fused"):
+        yield from each(f"{name} in float32", "exact", RANGES, why=RANGE)
+        yield from each(f"{name} in float32", "divide in float32", RANGES, why=RANGE)
 
 
 def zero_points() -> Iterator[Theorem]:
     """A zero point that is added before rounding, or in a fused step."""
-    even, odd = ([ScaleDomain(zero_point=one) for one in some] for some in (EVEN_ZERO_POINTS, ODD_ZERO_POINTS))
-    yield from each("fused in float32", "exact", [ScaleDomain(), *even, *odd], why=ONCE)
-    yield from each("fused in float32", "divide in float32", [ScaleDomain(), *even], why=ONCE)
     wider = "divide in float32, before-rounding-in-float64"
     for left, right in (("exact, before-rounding", "exact"), (wider, "divide in float32")):
-        yield from each(left, right, even, equal=True, why=EVEN_SHIFT)
-        yield from each(left, right, odd, why=ODD_SHIFT)
-    yield from each("divide in float32, before-rounding", "divide in float32", [*even, *odd], why=SUM_SINGLE)
-    yield from each("reciprocal in float32, before-rounding", "divide in float32", even, why=SUM_SINGLE)
-
-
-def ranges() -> Iterator[Theorem]:
-    """A FakeQuantize's formulas, where nothing is subnormal or overflows."""
-    domains = [ScaleDomain(zero_point=zero_point, ends=False) for zero_point in (0, 128)]
-    for name in ("range", "range-multiplied", "range-fused"):
-        yield from each(f"{name} in float32", "exact", domains, why=RANGE)
-        yield from each(f"{name} in float32", "divide in float32", domains, why=RANGE)
+        yield from each(left, right, EVEN, equal=True, why=EVEN_SHIFT)
+        yield from each(left, right, ODD, why=ODD_SHIFT)
+    yield from each("divide in float32, before-rounding", "divide in float32", (*EVEN, *ODD), why=SUM_SINGLE)
+    yield from each("reciprocal in float32, before-rounding", "divide in float32", (*EVEN, *ODD), why=SUM_SINGLE)
+    for right in ("divide in float32", "exact"):
+        yield from each("fused in float32", right, (BYTES[0], *EVEN, *ODD), why=ONCE)
 
 
 def words() -> Iterator[Theorem]:
