@@ -32,18 +32,20 @@ def read(path: Path | None) -> list[Row]:
 
 
 def measured(theorem: Theorem, logs: Path | None) -> Row:
-    """A theorem's certificate, and what it took on one core."""
+    """A theorem's certificate, and what it took on one core; None if a part had been counted before."""
     log = logs / f"{theorem.id}.jsonl" if logs is not None else None
-    begin = time.process_time()
+    begun, begin = log is not None and log.exists(), time.process_time()
     comparison = compare(theorem.left, theorem.right, theorem.domain, log=log)
-    return {"id": theorem.id} | certificate_of(comparison) | {"cpu_seconds": round(time.process_time() - begin, 1)}
+    seconds = None if begun else round(time.process_time() - begin, 1)
+    return {"id": theorem.id, **certificate_of(comparison), "cpu_seconds": seconds}
 
 
 def told(theorem: Theorem, row: Row) -> str:
-    comparison = comparison_of({name: value for name, value in row.items() if name not in ("id", "cpu_seconds")})
-    verdict = "" if comparison.equal == theorem.equal else "  FALSE"
-    without = 100 * comparison.without / comparison.scales
-    return f"{theorem.id}: {comparison.mean:.6g} inputs per scale, none at {without:.4g} % of scales{verdict}"
+    """A line about a certificate; of ordinary scales if there are such."""
+    found = comparison_of(row)
+    part = found.normal or found.parts[0]
+    share = f"{part.mean:.6g} inputs per scale, none at {100 * part.without / part.scales:.4g} % of scales"
+    return f"{theorem.id}: {share}{'' if found.equal == theorem.equal else '  FALSE'}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

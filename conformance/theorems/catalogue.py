@@ -42,7 +42,7 @@ NORMAL_BYTES = (ScaleDomain(quantized="uint8", ends=False), ScaleDomain(quantize
 ALL_BYTES = (ScaleDomain(quantized="uint8", zero_point=None),)
 EVEN = (ScaleDomain(zero_point=128),)
 ODD = (ScaleDomain(zero_point=127, ends=False), ScaleDomain(zero_point=255, ends=False))
-RANGES = (ScaleDomain(ends=False), ScaleDomain(zero_point=128, ends=False))
+RANGES = (*NORMAL_BYTES, ScaleDomain(zero_point=128, ends=False))
 WORDS = (ScaleDomain(quantized="uint16", ends=False),)
 NARROW = tuple(ScaleDomain(real, one) for real in ("float16", "bfloat16") for one in ("uint8", "int8"))
 

@@ -16,19 +16,33 @@ FIRST_DIGITS = 16  # of each block's digest
 
 def certificate_of(comparison: ScaleComparison) -> dict[str, Any]:
     """Plain data. Of each block's SHA-256 it holds the first 16 digits, and `sha256` over all of them in full."""
-    return asdict(comparison) | {"digests": [digest[:FIRST_DIGITS] for digest in comparison.digests]}
+    digests = [digest[:FIRST_DIGITS] for digest in comparison.digests]
+    parts = {name: row_of_part(getattr(comparison, name)) for name in ("normal", "ends")}
+    return asdict(comparison) | parts | {"digests": digests}
+
+
+def row_of_part(part: ScalePart | None) -> dict[str, Any] | None:
+    """Exponents that follow each other are written as the first and the last."""
+    if part is None:
+        return None
+    firsts = [one for one in part.exponents if one - 1 not in part.exponents]
+    lasts = [one for one in part.exponents if one + 1 not in part.exponents]
+    return asdict(part) | {"exponents": list(zip(firsts, lasts, strict=True))}
 
 
 def comparison_of(row: Mapping[str, Any]) -> ScaleComparison:
-    """The comparison of a certificate; TypeError or KeyError if it is none."""
+    """The comparison of a certificate, whose digests are cut; TypeError or KeyError if it is none."""
     parts = {name: part_of_row(row[name]) for name in ("normal", "ends")}
     left, right = (NamedArithmetic(**row[name]) for name in ("left", "right"))
     example = Counterexample(**row["counterexample"]) if row["counterexample"] else None
-    rest = {name: row[name] for name in ("worst", "worst_scale", "undefined", "sha256")}
-    digests = tuple(row["digests"])
+    rest = {name: row[name] for name in ("undefined", "sha256")}
+    digests = tuple(row.get("digests", ()))
     domain = ScaleDomain(**row["domain"])
     return ScaleComparison(left, right, domain, **parts, **rest, counterexample=example, digests=digests)
 
 
 def part_of_row(row: Mapping[str, Any] | None) -> ScalePart | None:
-    return ScalePart(**{**row, "exponents": tuple(row["exponents"])}) if row is not None else None
+    if row is None:
+        return None
+    exponents = tuple(one for first, last in row["exponents"] for one in range(first, last + 1))
+    return ScalePart(**{**row, "exponents": exponents})

@@ -32,12 +32,23 @@ FORMAT = {"format": "tiebreak-theorem-log", "version": 1}
 
 @dataclass(frozen=True)
 class ScalePart:
-    """Sums over some scales. `exponents` are those of the scales; `differing` counts pairs of an input and a scale."""
+    """Sums over some scales. `exponents` are those of the scales; `differing` counts pairs of an input and a scale.
+
+    `without` counts scales without any. `worst` is the most inputs of a scale, `worst_scale` the first that has them
+    (a bit pattern); where one exponent stands for others, it is one from 1 to 2.
+    """
 
     exponents: tuple[int, ...]
     scales: int
     differing: int
     without: int
+    worst: int
+    worst_scale: int
+
+    @property
+    def mean(self) -> float:
+        """Differing inputs per scale."""
+        return self.differing / self.scales
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,7 @@ class ScaleComparison:
     """How two arithmetics differ. Scales and inputs are bit patterns of the domain's type.
 
     `normal` sums over all exponents that are like each other, `ends` over the others; one of them may be None.
-    `worst_scale` is the first with the most inputs, `worst`. `counterexample` is None if nothing differs.
+    `counterexample` is None if nothing differs.
     `undefined` counts pairs without a code: where 1 / scale is infinite and x is 0. No other count has them.
     `digests` are the blocks' SHA-256, those of scales from 1 to 2 first; `sha256` is over all.
     """
@@ -55,8 +66,6 @@ class ScaleComparison:
     domain: ScaleDomain
     normal: ScalePart | None
     ends: ScalePart | None
-    worst: int
-    worst_scale: int
     counterexample: Counterexample | None
     undefined: int
     digests: tuple[str, ...]
@@ -75,11 +84,6 @@ class ScaleComparison:
     def without(self) -> int:
         """Scales at which no input differs."""
         return sum(part.without for part in self.parts)
-
-    @property
-    def mean(self) -> float:
-        """Differing inputs per scale."""
-        return self.differing / self.scales
 
     @property
     def parts(self) -> tuple[ScalePart, ...]:
@@ -139,15 +143,12 @@ def counted_blocks(counter: Counter, blocks: list[int], workers: int) -> Iterato
 
 def summed(counter: Counter, blocks: list[ScaleBlock]) -> ScaleComparison:
     """The result of a comparison whose blocks are all counted."""
-    worst = max(blocks, key=lambda block: block.worst)
     normal = [block for block in blocks if block.block in set(blocks_of([0]) if counter.normal else ())]
     ends = blocks[len(normal) :]
     return ScaleComparison(
         *(*counter.pair, counter.domain),
         part_of(normal, counter.normal, len(counter.normal)) if normal else None,
         part_of(ends, exponents_of(counter, ends), 1) if ends else None,
-        worst.worst,
-        worst.worst_scale,
         counterexample_of(counter, normal if any(block.differing for block in normal) else ends),
         counter.undefined,
         tuple(block.sha256 for block in blocks),
@@ -155,10 +156,11 @@ def summed(counter: Counter, blocks: list[ScaleBlock]) -> ScaleComparison:
     )
 
 
-def part_of(blocks: Iterable[ScaleBlock], exponents: Iterable[int], times: int) -> ScalePart:
+def part_of(blocks: list[ScaleBlock], exponents: Iterable[int], times: int) -> ScalePart:
     """The sums of blocks that stand for so many exponents each."""
     sums = (sum(getattr(block, name) for block in blocks) * times for name in ("scales", "differing", "without"))
-    return ScalePart(tuple(exponents), *sums)
+    worst = max(blocks, key=lambda block: block.worst)
+    return ScalePart(tuple(exponents), *sums, worst.worst, worst.worst_scale)
 
 
 def exponents_of(counter: Counter, blocks: list[ScaleBlock]) -> list[int]:

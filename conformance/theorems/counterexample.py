@@ -30,7 +30,7 @@ def simplest_counterexample(real: FloatType, scale: int, lowest: int, left: Arra
     pieces = zip(np.minimum(left, right)[apart], np.maximum(left, right)[apart], strict=True)
     inputs = np.array([roundest(int(low), int(high)) for low, high in pieces])
     bits = significant_bits(np.abs(inputs), real)
-    x = int(inputs[np.lexsort((np.abs(inputs), bits))[0]])
+    x = int(inputs[np.lexsort((inputs < 0, np.abs(inputs), bits))[0]])
     codes = (lowest + int((side <= x).sum()) for side in (left, right))
     return Counterexample(abs(x) | (x < 0) << (real.bits - 1), scale, *codes)
 
