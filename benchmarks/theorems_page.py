@@ -21,6 +21,7 @@ from tiebreak.conformance.theorems.compare import ScaleComparison
 from tiebreak.golden.elements import FloatType, decimal
 from tiebreak.reports.pages import markdown_table
 from tiebreak.reports.records import write_text
+from tiebreak.reports.severity import percent
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "theorems.md"
@@ -47,10 +48,10 @@ of another arithmetic is guessed from such a product. Then the arithmetic itself
 one before: it must pass the decision at the first and not at the second. Where it does not, a search by halving
 decides. What follows the quotient (a zero point, a sum with a half, the rounding) is that of an audit's facets.
 
-If x and scale are multiplied by a power of two, no significand changes, as long as nothing is subnormal or overflows. So
-the 8,388,608 scales from 1 to 2 stand for all other *ordinary* exponents. At the *ends*, the other exponents, each scale
-is counted by itself, subnormal ones too. Where 1 / scale is infinite, 0 times it is NaN: such pairs have no code and are
-not counted. Of float16 and bfloat16 each scale is counted by itself.
+If x and scale are multiplied by a power of two, no significand changes, as long as nothing is subnormal or overflows.
+So the 8,388,608 scales from 1 to 2 stand for all other *ordinary* exponents. At the *ends*, the other exponents, each
+scale is counted by itself, subnormal ones too. Where 1 / scale is infinite, 0 times it is NaN: such pairs have no code
+and are not counted. Of float16 and bfloat16 each scale is counted by itself.
 
 `pytest tests/test_theorems.py` compares the codes with exact fractions, also around every kind of end.
 `benchmarks/theorems.jsonl` has a certificate of each theorem: the SHA-256 of the counts of each 65,536 scales (2,048
@@ -96,8 +97,14 @@ def row_of(found: ScaleComparison) -> tuple[str, ...]:
     part = found.normal or found.parts[0]
     real = found.domain.real_type
     most = f"{part.worst:,} at {decimal(part.worst_scale, real)}" if part.worst else "0"
-    without = f"{100 * part.without / part.scales:.4g} %"
-    return found.domain.text, f"{part.mean:,.6g}", most, without, example_text(found, real), ends_text(found)
+    return (
+        found.domain.text,
+        f"{part.mean:,.6g}",
+        most,
+        percent(part.without, part.scales),
+        example_text(found, real),
+        ends_text(found),
+    )
 
 
 def example_text(found: ScaleComparison, real: FloatType) -> str:

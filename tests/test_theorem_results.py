@@ -27,6 +27,7 @@ import theorems as measuring  # noqa: E402
 import theorems_page  # noqa: E402
 
 ROWS = {row["id"]: row for row in measuring.read(BENCHMARKS / "theorems.jsonl")}
+QUICK = [one for one in theorems() if one.domain.quantized != "uint16" and one.id in ROWS]
 TINY = Theorem(
     arithmetic_named("reciprocal in float32"),
     arithmetic_named("divide in float32"),
@@ -53,9 +54,7 @@ def test_the_page_and_the_package_are_what_the_script_makes() -> None:
     assert theorems_page.RESULTS.read_text(encoding="utf-8") == theorems_page.results(found, ROWS.values())
 
 
-@pytest.mark.parametrize(
-    "theorem", [one for one in theorems() if one.domain.quantized != "uint16"], ids=lambda one: one.id
-)
+@pytest.mark.parametrize("theorem", QUICK, ids=lambda one: one.id)
 def test_a_block_of_each_certificate_can_be_counted_again(theorem: Theorem) -> None:
     narrow = theorem.domain.real != "float32"
     counter = (NarrowCounter if narrow else SingleCounter)(theorem.left, theorem.right, theorem.domain)
@@ -70,7 +69,7 @@ def test_certificates_are_read_as_they_were_written() -> None:
     found = compare(TINY.left, TINY.right, TINY.domain)
     row = json.loads(json.dumps(certificate_of(found)))
     assert comparison_of(row) == replace(found, digests=tuple(digest[:16] for digest in found.digests))
-    assert row["normal"]["exponents"] == [[-124, 125 - 2 - 1 + 0]] or row["normal"]["exponents"][0][0] == -124
+    assert row["normal"]["exponents"] == [[-124, 124]] and row["ends"] is None
 
 
 def test_theorems_are_measured_once(
@@ -103,7 +102,7 @@ def test_an_audit_cites_what_fits_exactly() -> None:
     divided = facets("divide in float32")
     (own,) = citing.citations(facets("reciprocal in float32"), divided, "float32", "int8")
     assert own["sentence"] == (
-        "differs from `divide in float32` at 69.0 inputs per scale on average, and at none for 2.1 % of scales, "
+        "differs from `divide in float32` at 69.0 inputs per scale on average, and at none for 2.13 % of scales, "
         "counted over all at which nothing is subnormal or overflows (float32 to int8, zero point 0)"
     )
     assert own["id"] in ROWS and own["page"] == "docs/theorems.md"

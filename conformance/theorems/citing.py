@@ -12,6 +12,7 @@ from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
 from tiebreak.conformance.theorems.certificates import comparison_of
 from tiebreak.conformance.theorems.compare import ScaleComparison
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.reports.severity import percent
 
 RESULTS = Path(__file__).with_name("results.json")
 PAGE = "docs/theorems.md"
@@ -34,9 +35,9 @@ def citations(found: Mapping[str, str], documented: Mapping[str, str], real: str
     if left is None or right is None:
         return []
     others = [right] if left != right else list(exactly(right))
-    about = [(id, one) for id, one in counted().items() if one.left == left and one.right in others]
-    fitting = [(id, one) for id, one in about if (one.domain.real, one.domain.quantized) == (real, quantized)]
-    return [{"id": id, "sentence": sentence(one), "page": PAGE} for id, one in fitting]
+    about = [(name, one) for name, one in counted().items() if one.left == left and one.right in others]
+    fitting = [(name, one) for name, one in about if (one.domain.real, one.domain.quantized) == (real, quantized)]
+    return [{"id": name, "sentence": sentence(one), "page": PAGE} for name, one in fitting]
 
 
 def named(values: Mapping[str, str]) -> NamedArithmetic | None:
@@ -64,7 +65,8 @@ def sentence(found: ScaleComparison) -> str:
         ordinary = "" if found.ends is not None else " at which nothing is subnormal or overflows"
         return f"gives the codes of `{found.right.name}` for every input and every scale{ordinary} ({domain})"
     ordinary = "" if found.normal is None else ", counted over all at which nothing is subnormal or overflows"
+    mean = f"{part.mean:,.1f}" if part.mean >= 0.1 else f"{part.mean:.2g}"
     return (
-        f"differs from `{found.right.name}` at {part.mean:,.1f} inputs per scale on average, and at none for "
-        f"{100 * part.without / part.scales:.1f} % of scales{ordinary} ({domain})"
+        f"differs from `{found.right.name}` at {mean} inputs per scale on average, and at none for "
+        f"{percent(part.without, part.scales)} of scales{ordinary} ({domain})"
     )
