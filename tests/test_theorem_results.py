@@ -8,7 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from audited_boxes import KNOWN
+from auditing import audited
+from click.testing import CliRunner
 
+from tiebreak.cli import main
+from tiebreak.conformance.causes.cited import theorem_sentences
 from tiebreak.conformance.theorems import citing
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic, arithmetic_named
 from tiebreak.conformance.theorems.catalogue import Theorem, theorems
@@ -17,6 +22,8 @@ from tiebreak.conformance.theorems.compare import compare
 from tiebreak.conformance.theorems.counting import SingleCounter
 from tiebreak.conformance.theorems.counting_narrow import NarrowCounter
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
+from tiebreak.reports.audit import print_audit
+from tiebreak.reports.records import read_run
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 if not BENCHMARKS.is_dir():
@@ -125,3 +132,62 @@ def test_nothing_is_cited_that_does_not_fit(found: str, documented: str, real: s
     assert citing.citations(facets(found), facets(documented), real, quantized) == []
     other = facets("exact") | {"saturation": "unheard-of"}
     assert citing.citations(other, other, real, quantized) == []
+
+
+@pytest.mark.parametrize("name", ["reciprocal", "through_int32"])
+def test_an_audit_of_a_black_box_tells_the_theorem(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    box, _ = KNOWN[name]
+    data = audited(box).as_data({"backend": "box", "version": "1"})
+    told = citing.citations(facets("reciprocal in float32"), facets("divide in float32"), "float32", "int8")
+    assert data["theorems"] == (told if name == "reciprocal" else []) and told
+    print_audit({**data, "silence": "", "special_documents": [], "seconds": 1.0})
+    assert ("theorem (docs/theorems.md): this arithmetic differs from" in capsys.readouterr().out) == bool(
+        data["theorems"]
+    )
+
+
+RECIPROCAL = """
+import numpy as np
+
+
+class Mine:
+    name, version, operators = "mine", "1", {"onnx.QuantizeLinear"}
+
+    def compile(self, node):
+        low, high = np.iinfo(node.output_type).min, np.iinfo(node.output_type).max
+
+        def run(x, scale, zero_point):
+            with np.errstate(all="ignore"):
+                codes = np.clip(np.rint(x * (np.float32(1) / scale)) + zero_point, low, high)
+                return (np.nan_to_num(codes).astype(node.output_type),)
+
+        return run
+"""
+
+
+def test_a_runs_root_cause_tells_the_theorem(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(RECIPROCAL)
+    chosen = ["--operator", "onnx.QuantizeLinear", "--type", "int8", "--input-type", "float32", "--level", "brief"]
+    asked = ["run", "-b", f"{tmp_path}/mine.py:Mine", *chosen, "-o", str(tmp_path / "run")]
+    assert CliRunner().invoke(main, asked).exit_code == 1
+    causes = {row["cause_id"]: row for row in read_run(tmp_path / "run").info["clusters"]}
+    (told,) = causes["own-reciprocal"]["theorems"]
+    assert told.startswith("`reciprocal in float32` differs from `divide in float32` at 69.0 inputs per scale")
+    assert [name for name, row in causes.items() if "theorems" in row] == ["own-reciprocal"]
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "<dt>theorem</dt><dd>`reciprocal in float32` differs from" in page
+    assert CliRunner().invoke(main, ["findings", str(tmp_path / "run"), "-o", str(tmp_path / "out")]).exit_code == 0
+    files = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "out").rglob("*.md"))
+    assert files.count("For all scales and inputs:") == 1
+
+
+def test_a_cause_tells_only_what_fits_exactly() -> None:
+    bytes_and_more = [("float32", "int8"), ("float32", "int16"), ("bfloat16", "int16"), ("int32", "int8")]
+    assert len(theorem_sentences("onnx.QuantizeLinear", "own-reciprocal", bytes_and_more)) == 1
+    assert theorem_sentences("onnx.QuantizeLinear", "ties:NEAREST_TOWARD_INFINITY", bytes_and_more)[0].startswith(
+        "`divide in float32, ROUND_NEAREST_TOWARD_INFINITY` differs from `divide in float32` at "
+    )
+    for cause in ("own-reciprocal @ tail:8", "own-reciprocal + wraps", "unexplained", ""):
+        assert theorem_sentences("onnx.QuantizeLinear", cause, bytes_and_more) == []
+    for operator in ("ngraph.Quantize", "onnx.DequantizeLinear", "openvino.FakeQuantize"):  # modes, or other facets
+        assert theorem_sentences(operator, "own-reciprocal", bytes_and_more) == []

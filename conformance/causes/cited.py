@@ -25,15 +25,15 @@ def theorem_sentences(operator: str, cause: str, types: Iterable[tuple[str, str]
     spec, record = get_operator(operator), TESTED[operator].semantics
     if not isinstance(record, AuditedSemantics) or any(one.name == "round_mode" for one in spec.attributes):
         return []
-    found = []
-    for real, quantized in types:
+    found, counted_types = [], {(one.domain.real, one.domain.quantized) for one in counted().values()}
+    for real, quantized in counted_types.intersection(types):
         try:
             arithmetic = record.arithmetic(make_node(operator, real=real, quantized=quantized))
         except (InvalidInput, Unsupported):
             continue
         if arithmetic.facets == FACETS:
             found += list(sentences_of_types(arithmetic, cause, real, quantized))
-    return found
+    return sorted(found)
 
 
 def sentences_of_types(arithmetic: Arithmetic, cause: str, real: str, quantized: str) -> Iterator[str]:
