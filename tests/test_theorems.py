@@ -105,7 +105,8 @@ def test_codes_of_narrow_types_are_those_of_fractions(name: str, real: str) -> N
 def test_counts_of_narrow_types_are_those_of_every_input(real: str) -> None:
     """Some scales by brute force: all inputs, in NumPy."""
     domain, names = ScaleDomain(real, "uint4", 3), ("reciprocal in {}", "divide in {}")
-    compared = NarrowCounter(*(arithmetic_named(name.format(real)) for name in names), domain)
+    left, right = (arithmetic_named(name.format(real)) for name in names)
+    compared = NarrowCounter(left, right, domain)
     limit = domain.real_type.infinity_bits
     x, scales = compared.input_of(np.arange(-limit, limit + 1)), np.arange(0x3E01, 0x3E31, dtype=np.uint32)
     for scale, count in zip(compared.input_of(scales), compared_counts(compared, scales), strict=True):

@@ -24,7 +24,13 @@ def code(arithmetic: NamedArithmetic, real: FloatType, quantized: IntegerType, x
 
 
 def argument(
-    arithmetic: NamedArithmetic, held: FloatType | None, real: FloatType, x: Real, s: Real, before: int, ends: tuple
+    arithmetic: NamedArithmetic,
+    held: FloatType | None,
+    real: FloatType,
+    x: Real,
+    s: Real,
+    before: int,
+    ends: tuple[IntegerType, int],
 ) -> Real:
     """The argument of round; a float only if it is infinite."""
     if isinstance(x, float):

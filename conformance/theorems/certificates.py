@@ -32,13 +32,18 @@ def row_of_part(part: ScalePart | None) -> dict[str, Any] | None:
 
 def comparison_of(row: Mapping[str, Any]) -> ScaleComparison:
     """The comparison of a certificate, whose digests are cut; TypeError or KeyError if it is none."""
-    parts = {name: part_of_row(row[name]) for name in ("normal", "ends")}
     left, right = (NamedArithmetic(**row[name]) for name in ("left", "right"))
-    example = Counterexample(**row["counterexample"]) if row["counterexample"] else None
-    rest = {name: row[name] for name in ("undefined", "sha256")}
-    digests = tuple(row.get("digests", ()))
-    domain = ScaleDomain(**row["domain"])
-    return ScaleComparison(left, right, domain, **parts, **rest, counterexample=example, digests=digests)
+    return ScaleComparison(
+        left,
+        right,
+        ScaleDomain(**row["domain"]),
+        normal=part_of_row(row["normal"]),
+        ends=part_of_row(row["ends"]),
+        counterexample=Counterexample(**row["counterexample"]) if row["counterexample"] else None,
+        undefined=row["undefined"],
+        digests=tuple(row.get("digests", ())),
+        sha256=row["sha256"],
+    )
 
 
 def part_of_row(row: Mapping[str, Any] | None) -> ScalePart | None:

@@ -158,9 +158,15 @@ def summed(counter: Counter, blocks: list[ScaleBlock]) -> ScaleComparison:
 
 def part_of(blocks: list[ScaleBlock], exponents: Iterable[int], times: int) -> ScalePart:
     """The sums of blocks that stand for so many exponents each."""
-    sums = (sum(getattr(block, name) for block in blocks) * times for name in ("scales", "differing", "without"))
     worst = max(blocks, key=lambda block: block.worst)
-    return ScalePart(tuple(exponents), *sums, worst.worst, worst.worst_scale)
+    return ScalePart(
+        tuple(exponents),
+        scales=sum(block.scales for block in blocks) * times,
+        differing=sum(block.differing for block in blocks) * times,
+        without=sum(block.without for block in blocks) * times,
+        worst=worst.worst,
+        worst_scale=worst.worst_scale,
+    )
 
 
 def exponents_of(counter: Counter, blocks: list[ScaleBlock]) -> list[int]:

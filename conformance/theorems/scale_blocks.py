@@ -53,7 +53,7 @@ def counted_block(block: int, real: FloatType, scales: Array, counts: Array) -> 
 def simplicity(patterns: Array, real: FloatType) -> Array:
     """A key to order positive scales (bit patterns): those from 1 to 2 first, fewest significant bits, nearest to 1."""
     exponents = np.abs((patterns.astype(np.int64) >> (real.precision - 1)) - real.bias)
-    return (exponents > 0) * (1 << 20) + significant_bits(patterns, real) * 1024 + exponents
+    return np.asarray((exponents > 0) * (1 << 20) + significant_bits(patterns, real) * 1024 + exponents)
 
 
 def significant_bits(patterns: Array, real: FloatType) -> Array:
