@@ -25,9 +25,17 @@ SEMANTICS = Path("src/tiebreak/conformance/semantics")
 STEPS = Extension(
     "tiebreak.conformance.semantics._steps",
     [str(SEMANTICS / "_steps.pyx")],
-    depends=[str(SEMANTICS / "steps.h")],
+    depends=[str(SEMANTICS / "steps.h"), str(SEMANTICS / "clones.h")],
     include_dirs=[str(SEMANTICS)],
     extra_compile_args=[*NO_CONTRACTION, "-fno-trapping-math", "-fno-math-errno"] if NO_CONTRACTION else [],
+)
+THEOREMS = Path("src/tiebreak/conformance/theorems")
+ALL_SCALES = Extension(
+    "tiebreak.conformance.theorems._all_scales",
+    [str(THEOREMS / "_all_scales.pyx")],
+    depends=[str(THEOREMS / "all_scales.h"), str(SEMANTICS / "clones.h")],
+    include_dirs=[str(THEOREMS)],
+    extra_compile_args=STEPS.extra_compile_args,
 )
 LOOPS = [
     Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
@@ -55,7 +63,7 @@ setup(
     cmdclass={"build_py": BuildWithIndex},
     options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
-        [MEMORYVIEWS, KERNEL, STEPS, *LOOPS],
+        [MEMORYVIEWS, KERNEL, STEPS, ALL_SCALES, *LOOPS],
         include_path=["src"],
         compiler_directives={"language_level": "3"},
         shared_utility_qualified_name=SHARED,

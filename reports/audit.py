@@ -100,6 +100,9 @@ def print_found(console: Console, data: Mapping[str, Any], title: str) -> None:
         console.print(f"{len(data['consistent'])} semantics are left:")
         for sentence in data["equal"]:
             console.print(f"  {sentence}", soft_wrap=True)
+    for theorem in data["theorems"]:
+        text = f"theorem ({theorem['page']}): this arithmetic {theorem['sentence']}"
+        console.print(text, soft_wrap=True, highlight=False, markup=False)
 
 
 def against(data: Mapping[str, Any], facet: str) -> Iterator[tuple[str, str, str]]:

@@ -246,6 +246,7 @@ class CauseCards:
             "types": types.most_common(12),
             "contested": contests_of(operator, clauses.most_common(1)[0][0]),
             "issue": issue_of(cause),
+            "theorems": row.get("theorems", []),
             "also": [
                 f"{one['id']} {one['backend']}, {one['operator']}" for one in cause.rows if one["id"] != row["id"]
             ],

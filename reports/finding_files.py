@@ -165,6 +165,8 @@ def reproduce(cause: FoldedCause, script: tuple[str, str]) -> Iterator[str]:
 def share_table(cause: FoldedCause) -> Iterator[str]:
     row = cause.row
     yield f"{plural(row['elements'], 'element')} in {plural(row['cases'], 'case')}: {md(', '.join(row['types']))}."
+    for theorem in row.get("theorems", []):
+        yield from ("", f"For all scales and inputs: {md(theorem)}.")
     own = row.get("domains", {})
     if own:
         yield from ("", "| domain | deviate so | judged | share |", "| --- | --- | --- | --- |")

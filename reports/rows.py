@@ -202,6 +202,7 @@ class RootCauseRow(TypedDict):
     farthest: int  # the greatest distance, in integers or units in the last place
     boundary_ulp: float | None
     witness: Witness
+    theorems: NotRequired[list[str]]  # what is counted of its arithmetic over all scales and inputs
     sentence: NotRequired[str]
     examples: NotRequired[list[Example]]
     picture: NotRequired[Picture | None]

@@ -86,6 +86,7 @@ OF_CAUSE: Kinds = {
     **dict.fromkeys(("document", "cause_id", "arithmetic", "environment"), TEXT),
     "domains": OBJECT,
     "examples": LIST,
+    "theorems": LIST,
 }
 EXAMPLE: Kinds = {**dict.fromkeys(("id", "rounded"), TEXT), "modes": LIST}
 PICTURE: Kinds = {**dict.fromkeys(("kind", "operand", "x"), TEXT), "apart": WHOLE, "points": LIST}
@@ -108,6 +109,7 @@ def check_info(info: Mapping[str, Any]) -> None:
     for number, row in enumerate(info.get("clusters", [])):
         check_texts(f"clusters[{number}].types", row["types"])
         check_row(f"clusters[{number}]", row, OF_CAUSE, needed=False)
+        check_texts(f"clusters[{number}].theorems", row.get("theorems", []))
         for domain, share in row.get("domains", {}).items():
             check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)

@@ -13,6 +13,8 @@ from tiebreak.conformance.audit.asking import PathDependence
 from tiebreak.conformance.audit.inference import NOT_ANSWERED, Inference, Refutation, alone_or_all
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import Probe, Semantics, Unknown, Value, ids_of
+from tiebreak.conformance.semantics.quantize_facets import FACETS
+from tiebreak.conformance.theorems.citing import Citation, citations
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import codes_of
@@ -63,6 +65,14 @@ class AuditAnswer:
             return {}
         found = {name: list(dict.fromkeys(one[name] for one in consistent)) for name in consistent[0]}
         return alone_or_all(found)
+
+    def theorems(self) -> list[Citation]:
+        """The theorems about the one arithmetic that is left; none if several are, or theorems are about others."""
+        arithmetic, alive = self.inference.arithmetic, self.inference.alive
+        if not self.found or len(alive) != 1 or arithmetic.facets != FACETS:
+            return []
+        names = self.by_name(alive[0]), self.by_name(arithmetic.documented)
+        return citations(*names, self.node.input_type, self.node.output_type)
 
     def sentences(self) -> dict[str, dict[str, str]]:
         """What the values of each facet mean, by their ids."""
@@ -161,6 +171,7 @@ class AuditAnswer:
             "specials": [facet.name for facet in self.inference.arithmetic.specials],
             "consistent": self.consistent(),
             "equal": self.equal,
+            "theorems": self.theorems(),
             "refuted": self.refuted(),
             "inputs_tried": self.inference.inputs_tried,
             "inputs_searched": self.inference.searched,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tiebreak.conformance.causes.cited import theorem_sentences
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.semantics.causes import environment_of, without_environment
 from tiebreak.golden.operators import get_operator
@@ -141,6 +142,9 @@ def root_cause_row(
             "got": decimal_result(witness, "got"),
         },
     }
+    theorems = theorem_sentences(operator, found["cause_id"], [pair for pair, _ in types[:MOST_TYPES]])
+    if theorems:
+        found["theorems"] = theorems
     return {**found, "sentence": sentence(found)}
 
 

@@ -1,20 +1,11 @@
 /* Loops over float64 arrays behind _steps.pyx, compiled for several instruction sets where the compiler can choose. */
 
+#include "clones.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
-#if defined(__GNUC__)
-#define INLINE static inline __attribute__((always_inline))
-#else
-#define INLINE static inline
-#endif
 
 /* Modes: the nine of ROUND_MODES in the order of _steps.pyx, then sums with a half in float64 and in float32. */
 enum {

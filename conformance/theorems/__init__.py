@@ -1,0 +1,1 @@
+"""Named arithmetics compared for every scale and every input."""
