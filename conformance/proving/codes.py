@@ -66,7 +66,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class CodeDomain:
+class ScaleSet:
     """Element types of codes and of floats, the scales' sign, and their extent: "normal" or "all"."""
 
     kind: str
@@ -101,7 +101,7 @@ def span(kind: str) -> int:
     return INTEGER_TYPES[kind].highest - INTEGER_TYPES[kind].lowest
 
 
-def scales_for(goal: Goal, domain: CodeDomain, room: int, inputs: Sizes | None = None) -> Standing:
+def scales_for(goal: Goal, domain: ScaleSet, room: int, inputs: Sizes | None = None) -> Standing:
     """The scales to try, and the exponents of those for which they stand. Undecidable if they are too many."""
     sizes: list[Sizes] = []
     for side, is_exact in goal.sides:
@@ -117,7 +117,7 @@ def scales_for(goal: Goal, domain: CodeDomain, room: int, inputs: Sizes | None =
     return found_scales
 
 
-def whole(domain: CodeDomain) -> Standing:
+def whole(domain: ScaleSet) -> Standing:
     """All scales, where none stands for others."""
     if domain.real == REAL:
         raise Undecidable("2,139,095,039 scales, as no scale stands for another where a number is not proportional to it")
@@ -125,7 +125,7 @@ def whole(domain: CodeDomain) -> Standing:
     return Standing(list(every_scale(domain.real, domain.sign)), kind.emin, kind.emax)
 
 
-def try_codes(goal: Goal, domain: CodeDomain, most: int, progress: Progress) -> Tried:
+def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress) -> Tried:
     """Both sides for every combination of differences and every scale. Undecidable if these are more than `most`."""
     check_form(goal)
     pair, operands = goal.pair(), goal.operands()
@@ -156,9 +156,8 @@ def try_codes(goal: Goal, domain: CodeDomain, most: int, progress: Progress) -> 
                 for (side, _), known in zip(goal.sides, fixed, strict=True)
             ]
             left, right = results = [as_results(value, room) for value in values]
-            for result in results:
-                if result.shape[1] == block.count:  # an operand, or real arithmetic, is the same for all scales
-                    chain.add(result)
+            # An operand, or real arithmetic, is the same for all scales. Both sides of a combination stand together.
+            chain.add(np.stack([one for one in results if one.shape[1] == block.count], axis=1))
             if (differs := np.argwhere(left != right)).size:
                 which, places = differs.T
                 at = [np.broadcast_to(result, (len(rows), block.count))[which, places] for result in results]

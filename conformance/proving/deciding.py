@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.proving.claim import Claim
-from tiebreak.conformance.proving.codes import CodeDomain, Goal, Progress, Tried, clamped, try_codes
+from tiebreak.conformance.proving.codes import ScaleSet, Goal, Progress, Tried, clamped, try_codes
 from tiebreak.conformance.proving.findings import (
     PROVED,
     REFUTED,
@@ -99,7 +99,7 @@ class Prover:
         method = try_codes if all(one.is_code for one in goal.operands()) else try_thresholds
         pair = goal.pair()
         kind, claim = self.claim.pairs[pair], self.claim
-        tried = method(goal, CodeDomain(kind, claim.real, claim.sign, claim.extent), self.most, self.progress)
+        tried = method(goal, ScaleSet(kind, claim.real, claim.sign, claim.extent), self.most, self.progress)
         chosen = claim.zero_points_of(kind)
         for one in tried.differing.simplest():
             differing = zeros_that_differ(goal, one, kind)

@@ -15,7 +15,7 @@ import numpy as np
 from tiebreak.conformance.proving.arithmetic import Evaluation, Parameters
 from tiebreak.conformance.proving.blocks import BlockChain, total
 from tiebreak.conformance.proving.codes import (
-    CodeDomain,
+    ScaleSet,
     Goal,
     Progress,
     Tried,
@@ -37,7 +37,7 @@ RISING = (QUANTIZE, DEQUANTIZE, "Relu", "Clip", MAX, MEAN, "Add")
 EXACT = (QUANTIZE, "Relu", MAX)  # beside Q they round nothing
 
 
-def try_thresholds(goal: Goal, domain: CodeDomain, most: int, progress: Progress) -> Tried:
+def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress) -> Tried:
     """Both sides around each decision, for every scale. Undecidable if that does not decide, or is too much."""
     check_form(goal)
     pair, (operand,) = goal.pair(), one_operand(goal)
