@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiebreak.conformance.proving.scales import ScaleSpan
+import numpy as np
+
+from tiebreak.conformance.proving.records import Differences, ZeroPoints
+from tiebreak.conformance.proving.scales import ScaleSpan, significant_bits
 from tiebreak.golden.problem import Array
 
 START = hashlib.sha256(b"tiebreak-proof").digest()
+Progress = Callable[[int, int], None]
+
+
+class BlockResults:
+    """The results of one block of scales: their digest, and those that differ."""
+
+    def __init__(self, span: ScaleSpan, real: str, zero_points: ZeroPoints) -> None:
+        self.span, self.scales = span, span.scales(real)
+        self.words = self.scales.view(f"u{self.scales.itemsize}")
+        self.bits = significant_bits(self.words, real)
+        self.digest, self.differing = hashlib.sha256(), Differences(zero_points)
+        self.touched = np.zeros(span.count, bool)
+
+    def add(self, results: Array) -> None:
+        """Results in the order in which they are computed: little-endian, rows after each other."""
+        self.digest.update(results.data)
 
 
 @dataclass
@@ -19,18 +39,10 @@ class BlockChain:
 
     digests: list[tuple[ScaleSpan, bytes]] = field(default_factory=list)
     last: bytes = START
-    current: Any = None
 
-    def begin(self) -> None:
-        self.current = hashlib.sha256()
-
-    def add(self, results: Array) -> None:
-        """DifferingGroup in the order in which they are computed: little-endian, rows after each other."""
-        self.current.update(results.data)
-
-    def end(self, block: ScaleSpan) -> None:
-        content = self.current.digest()
-        self.digests.append((block, content))
+    def add(self, block: BlockResults) -> None:
+        content = block.digest.digest()
+        self.digests.append((block.span, content))
         self.last = hashlib.sha256(self.last + content).digest()
 
     def described(self) -> Mapping[str, Any]:
@@ -39,6 +51,21 @@ class BlockChain:
             "blocks": [[block.first, block.count, digest.hex()] for block, digest in self.digests],
             "chain": self.last.hex(),
         }
+
+
+def try_blocks(
+    spans: Sequence[ScaleSpan], results_of: Callable[[ScaleSpan], BlockResults], progress: Progress, workers: int
+) -> Iterator[BlockResults]:
+    """The results of each block, in order, from so many threads; an interrupt waits for those that have begun."""
+    progress(0, len(spans))
+    with ThreadPoolExecutor(max(workers, 1)) as pool:
+        try:
+            for number, found in enumerate(pool.map(results_of, spans), 1):
+                progress(number, len(spans))
+                yield found
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 def total(blocks: Sequence[ScaleSpan]) -> int:

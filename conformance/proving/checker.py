@@ -56,8 +56,13 @@ def parsed(text):
 def columns(text, claim, codes):
     """Expressions of a row of a side, as text of single numbers; `codes` are names of operands that are codes."""
     counter = iter(range(1, 99))
-    taken = {a.id for c in ast.walk(parsed(text)) if isinstance(c, ast.Call) and c.func.id in ("Q", "DQ")
-             for a in c.args[1:] if isinstance(a, ast.Name)}
+    taken = {
+        a.id
+        for c in ast.walk(parsed(text))
+        if isinstance(c, ast.Call) and c.func.id in ("Q", "DQ")
+        for a in c.args[1:]
+        if isinstance(a, ast.Name)
+    }
 
     def pair_of(node, inner=""):
         names = [a.id for a in node.args[1:]]
@@ -166,7 +171,9 @@ def check_steps(claim, data, whole):
         if any(not 0 <= one < number for one in step["premises"]):
             raise Wrong(f"step {number} rests on a step that does not precede it")
         premises = [data["steps"][one] for one in step["premises"]]
-        told.append(f"step {number}: {step['left']} = {step['right']}: {check_step(step, premises, claim, draw, whole)}")
+        told.append(
+            f"step {number}: {step['left']} = {step['right']}: {check_step(step, premises, claim, draw, whole)}"
+        )
     proven = {(step["left"], step["right"], *step["exact"]) for step in data["steps"]}
     for left, right in goals:
         if not any(same_goal((left, right, *exact), one) for one in proven):
@@ -175,8 +182,10 @@ def check_steps(claim, data, whole):
 
 
 def same_goal(goal, proven):
-    return spaced(goal[0]) == spaced(proven[0]) and spaced(goal[1]) == spaced(proven[1]) and (
-        list(goal[2:]) == list(proven[2:])
+    return (
+        spaced(goal[0]) == spaced(proven[0])
+        and spaced(goal[1]) == spaced(proven[1])
+        and (list(goal[2:]) == list(proven[2:]))
     )
 
 
@@ -364,8 +373,12 @@ def floats(text, known, scale, real, lowest, highest):
     if operation == "Clip":
         return np.clip(x[0], kind(float(rest[0])), kind(float(rest[1])))
     steps = {
-        "Relu": lambda a: np.maximum(a, kind(0)), "Max": np.maximum, "Add": np.add, "Sub": np.subtract,
-        "Mul": np.multiply, "Mean": lambda a, b: (a + b) / kind(2),
+        "Relu": lambda a: np.maximum(a, kind(0)),
+        "Max": np.maximum,
+        "Add": np.add,
+        "Sub": np.subtract,
+        "Mul": np.multiply,
+        "Mean": lambda a, b: (a + b) / kind(2),
         "Linear": lambda a, b: kind(0.75) * a + kind(0.25) * b,
     }
     return steps[operation](*x)
@@ -470,8 +483,13 @@ def compare(values, differences, claim, kind, codes):
 def zero_points(words, kind):
     lowest, highest = CODES[kind]
     every = range(lowest, highest + 1)
-    named = {"all": every, "lowest": [lowest], "highest": [highest], "even": [z for z in every if z % 2 == 0],
-             "odd": [z for z in every if z % 2]}
+    named = {
+        "all": every,
+        "lowest": [lowest],
+        "highest": [highest],
+        "even": [z for z in every if z % 2 == 0],
+        "odd": [z for z in every if z % 2],
+    }
     return named[words] if words in named else [int(word) for word in words.split(",")]
 
 
@@ -516,8 +534,12 @@ def number(text, values, scales, zeros, claim, real):
         three, one = rounded(x[0] * Fraction(3, 4), real), rounded(x[1] / 4, real)
         return rounded(three + one, real)
     steps = {
-        "Relu": lambda a: max(a, Fraction(0)), "Max": max, "Add": lambda a, b: a + b, "Sub": lambda a, b: a - b,
-        "Mul": lambda a, b: a * b, "Mean": lambda a, b: rounded(a + b, real) / 2,
+        "Relu": lambda a: max(a, Fraction(0)),
+        "Max": max,
+        "Add": lambda a, b: a + b,
+        "Sub": lambda a, b: a - b,
+        "Mul": lambda a, b: a * b,
+        "Mean": lambda a, b: rounded(a + b, real) / 2,
     }
     return rounded(steps[operation](*x), real)
 
@@ -528,8 +550,13 @@ def real_number(text, values, scale):
         return values[text]
     x = [real_number(one, values, scale) for one in inputs]
     return {
-        "DQ": lambda a: a * scale, "Relu": lambda a: max(a, Fraction(0)), "Max": max, "Add": lambda a, b: a + b,
-        "Sub": lambda a, b: a - b, "Mean": lambda a, b: (a + b) / 2, "Linear": lambda a, b: (3 * a + b) / 4,
+        "DQ": lambda a: a * scale,
+        "Relu": lambda a: max(a, Fraction(0)),
+        "Max": max,
+        "Add": lambda a, b: a + b,
+        "Sub": lambda a, b: a - b,
+        "Mean": lambda a, b: (a + b) / 2,
+        "Linear": lambda a, b: (3 * a + b) / 4,
     }[operation](*x)
 
 

@@ -1,7 +1,7 @@
 """Decides a claim about codes of one scale: every difference of code and zero point, with every scale.
 
-A code counts only by its difference from the zero point, so that each difference stands for many pairs of them. The zero
-point then matters only where a result is clamped: results are compared before clamping, and those that differ are
+A code counts only by its difference from the zero point, so that each difference stands for many pairs of them. The
+zero point then matters only where a result is clamped: results are compared before clamping, and those that differ are
 clamped for each zero point.
 """
 
@@ -15,12 +15,13 @@ from itertools import product
 import numpy as np
 
 from tiebreak.conformance.proving.arithmetic import Evaluation, Parameters, is_computed
-from tiebreak.conformance.proving.blocks import BlockChain, total
+from tiebreak.conformance.proving.blocks import BlockChain, BlockResults, Progress, total, try_blocks
 from tiebreak.conformance.proving.findings import Undecidable
-from tiebreak.conformance.proving.records import DifferingResults, DifferingGroup
+from tiebreak.conformance.proving.records import Differences, DifferingGroup, ZeroPoints
 from tiebreak.conformance.proving.scalars import LINEAR, MAX, MEAN, Scalar
 from tiebreak.conformance.proving.scales import (
     BLOCK,
+    ScaleSpan,
     Sizes,
     Standing,
     every_scale,
@@ -31,8 +32,6 @@ from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.kernel import refuse_flushing
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL
 from tiebreak.golden.problem import Array
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -67,12 +66,16 @@ class Goal:
 
 @dataclass(frozen=True)
 class ScaleSet:
-    """Element types of codes and of floats, the scales' sign, and their extent: "normal" or "all"."""
+    """Element types of codes and of floats, the scales' sign and extent ("normal" or "all"), and the zero points."""
 
     kind: str
     real: str
     sign: str
     extent: str
+    zero_points: Sequence[int]
+
+    def zero_points_of(self, goal: Goal) -> ZeroPoints:
+        return ZeroPoints(self.kind, self.zero_points, goal.left.is_code)
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Tried:
     """What was tried: digests of results by block, pairs of results that differ, and the scales tried."""
 
     chain: BlockChain
-    differing: DifferingResults
+    differing: Differences
     standing: Standing
     scales: int
     points: int
@@ -120,12 +123,14 @@ def scales_for(goal: Goal, domain: ScaleSet, room: int, inputs: Sizes | None = N
 def whole(domain: ScaleSet) -> Standing:
     """All scales, where none stands for others."""
     if domain.real == REAL:
-        raise Undecidable("2,139,095,039 scales, as no scale stands for another where a number is not proportional to it")
+        raise Undecidable(
+            "2,139,095,039 scales, as no scale stands for another where a number is not proportional to it"
+        )
     kind = FLOAT_TYPES[domain.real]
     return Standing(list(every_scale(domain.real, domain.sign)), kind.emin, kind.emax)
 
 
-def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress) -> Tried:
+def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, workers: int) -> Tried:
     """Both sides for every combination of differences and every scale. Undecidable if these are more than `most`."""
     check_form(goal)
     pair, operands = goal.pair(), goal.operands()
@@ -139,16 +144,13 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress) -> Tr
         raise Undecidable(f"{count * total(blocks):.3g} combinations of codes and scales, more than {most:.3g}")
     refuse_flushing()
     combinations = list(combinations_of(room, len(operands)))
-    chain, differing = BlockChain(), DifferingResults(real)
-    codes = np.array(combinations, np.int32)
+    codes, zero_points = np.array(combinations, np.int32), domain.zero_points_of(goal)
     fixed = [exact_codes(side, operands, combinations, room) if is_exact else None for side, is_exact in goal.sides]
-    for number, block in enumerate(blocks):
-        progress(number, len(blocks))
-        scales = block.scales(real)
-        parameters = {pair: Parameters(scales, 0, -room - 1, room + 1)}
-        chain.begin()
-        differing.begin_block(block.count)
-        step = max(1, BLOCK // block.count)
+
+    def of_block(span: ScaleSpan) -> BlockResults:
+        block = BlockResults(span, real, zero_points)
+        parameters = {pair: Parameters(block.scales, 0, -room - 1, room + 1)}
+        step = max(1, BLOCK // span.count)
         for start in range(0, len(codes), step):
             rows = codes[start : start + step]
             values = [
@@ -157,17 +159,26 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress) -> Tr
             ]
             left, right = results = [as_results(value, room) for value in values]
             # An operand, or real arithmetic, is the same for all scales. Both sides of a combination stand together.
-            chain.add(np.stack([one for one in results if one.shape[1] == block.count], axis=1))
+            block.add(np.stack([one for one in results if one.shape[1] == span.count], axis=1))
             if (differs := np.argwhere(left != right)).size:
                 which, places = differs.T
-                at = [np.broadcast_to(result, (len(rows), block.count))[which, places] for result in results]
+                at = [np.broadcast_to(result, (len(rows), span.count))[which, places] for result in results]
                 found = [one.astype(np.int64) for one in at]
-                words = scales.view(f"u{scales.itemsize}")[places]
-                differing.note(DifferingGroup(combinations[start : start + step], which, *found, words, places))
-        chain.end(block)
-        differing.end_block()
-    progress(len(blocks), len(blocks))
-    return Tried(chain, differing, standing, total(blocks), len(combinations))
+                some = DifferingGroup(*found, block.words[places], block.bits[places], rows[which])
+                block.touched[places[block.differing.note(some)]] = True
+        return block
+
+    return collected(standing, zero_points, try_blocks(blocks, of_block, progress, workers), len(combinations))
+
+
+def collected(standing: Standing, zero_points: ZeroPoints, results: Iterator[BlockResults], points: int) -> Tried:
+    """What all blocks gave."""
+    chain, differing = BlockChain(), Differences(zero_points)
+    for block in results:
+        chain.add(block)
+        block.differing.with_any = int(np.count_nonzero(block.touched))
+        differing.join(block.differing)
+    return Tried(chain, differing, standing, total(standing.blocks), points)
 
 
 def results_of(
@@ -187,9 +198,7 @@ def as_results(value: Array, room: int) -> Array:
     return np.ascontiguousarray(np.maximum(value, np.int32(-room - 2)).astype(kind))  # NaN has no code
 
 
-def exact_codes(
-    side: Scalar, operands: Sequence[Scalar], combinations: Sequence[Sequence[int]], room: int
-) -> Array:
+def exact_codes(side: Scalar, operands: Sequence[Scalar], combinations: Sequence[Sequence[int]], room: int) -> Array:
     """What real arithmetic gives for each combination, which no scale changes: [combinations, 1]."""
     if side.operation and side.operation != QUANTIZE:
         raise Undecidable("an exact side that does not end in a Q")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tiebreak.conformance.proving.claim import Claim
-from tiebreak.conformance.proving.codes import ScaleSet, Goal, Progress, Tried, clamped, try_codes
+from tiebreak.conformance.proving.codes import Goal, Progress, ScaleSet, Tried, clamped, try_codes
 from tiebreak.conformance.proving.findings import (
     PROVED,
     REFUTED,
     UNKNOWN,
-    Refutation,
     Decision,
     Reasoning,
+    Refutation,
     Undecidable,
 )
 from tiebreak.conformance.proving.records import Differing
@@ -25,7 +24,7 @@ from tiebreak.conformance.proving.rewriting import generalized, maxima_outside, 
 from tiebreak.conformance.proving.scalars import Scalar
 from tiebreak.conformance.proving.search import nearest, search, shown
 from tiebreak.conformance.proving.thresholds import try_thresholds
-from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.patterns.graph import ScalePair
 
 MOST = 1 << 36  # results that a claim may need: some minutes
@@ -46,6 +45,7 @@ class Prover:
     claim: Claim
     most: int
     progress: Progress
+    workers: int
     steps: list[Reasoning] = field(default_factory=list)
     proven: dict[Goal, int] = field(default_factory=dict)
     failed: dict[Goal, Differs | Undecidable] = field(default_factory=dict)
@@ -99,12 +99,11 @@ class Prover:
         method = try_codes if all(one.is_code for one in goal.operands()) else try_thresholds
         pair = goal.pair()
         kind, claim = self.claim.pairs[pair], self.claim
-        tried = method(goal, ScaleSet(kind, claim.real, claim.sign, claim.extent), self.most, self.progress)
-        chosen = claim.zero_points_of(kind)
-        for one in tried.differing.simplest():
-            differing = zeros_that_differ(goal, one, kind)
-            if zeros := chosen[bisect_left(chosen, differing.start) : bisect_left(chosen, differing.stop)]:
-                raise Differs(goal, pair, tried, one, nearest(0, zeros))
+        scales = ScaleSet(kind, claim.real, claim.sign, claim.extent, claim.zero_points_of(kind))
+        tried = method(goal, scales, self.most, self.progress, self.workers)
+        if (one := tried.differing.simplest) is not None:
+            shown_by = [z for z in claim.zero_points_of(kind) if one.zeros[0] <= z <= one.zeros[1]]
+            raise Differs(goal, pair, tried, one, nearest(0, shown_by))
         rule = "every code" if method is try_codes else "every decision"
         return self.add(rule, goal, (), evidence_of(tried))
 
@@ -114,9 +113,9 @@ class Prover:
         return len(self.steps) - 1
 
 
-def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of: None) -> Decision:
+def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of: None, workers: int = 1) -> Decision:
     """PROVED with its steps, REFUTED with a counterexample, or UNKNOWN with what is missing."""
-    prover = Prover(claim, most, progress)
+    prover = Prover(claim, most, progress, workers)
     missing: list[str] = []
     hints: list[dict[str, ScalePair]] = []
     for goal in goals_of(claim):
@@ -163,52 +162,21 @@ def renamed(goal: Goal) -> Goal:
     return Goal(visit(goal.left), visit(goal.right), goal.exact)
 
 
-def zeros_that_differ(goal: Goal, one: Differing, kind: str) -> range:
-    """The zero points for which results that differ do so after clamping, too, and whose codes there are."""
-    ends = INTEGER_TYPES[kind]
-    low, high = ends.lowest, ends.highest
-    if goal.left.is_code:
-        least, most = sorted((one.left, one.right))
-        if least < ends.lowest - ends.highest - 1:
-            return range(0)  # NaN: no document says what Q makes of it
-        # Both are clamped to one end if the lesser reaches the highest code, or the greater does not pass the lowest.
-        low, high = max(low, ends.lowest - most + 1), min(high, ends.highest - least - 1)
-    if all(operand.is_code for operand in goal.operands()):
-        low, high = max(low, ends.lowest - min(one.inputs)), min(high, ends.highest - max(one.inputs))
-    return range(low, high + 1)
-
-
 def refuted(claim: Claim, found: Differs, steps: list[Reasoning]) -> Decision:
     goal, tried = found.goal, found.tried
     kind = claim.pairs[found.pair]
-    records = tried.differing.found.values()
-    zeros = claim.zero_points_of(kind)
-    found_for = {one: zeros_that_differ(goal, one, kind) for one in records}
-    union = joined(found_for.values())
-    differs = [z for z in zeros if any(z in one for one in union)]
-    holds = [z for z in zeros if z not in set(differs)]
+    differs = tried.differing.differs()
+    holds = sorted(set(claim.zero_points_of(kind)) - set(differs))
     notes = [f"{tried.differing.with_any:,} of {tried.scales:,} scales tried have a difference"]
     if all(one.is_code for one in goal.operands()) and len(goal.operands()) == 1:
-        least = min(abs(one.inputs[0]) for one, some in found_for.items() if some)
-        notes.append(f"the least difference of code and zero point with one is {least}")
+        notes.append(f"the least difference of code and zero point with one is {tried.differing.least}")
     counterexample = counterexample_of(claim, found)
     return Decision(REFUTED, steps, counterexample, holds, differs, notes)
 
 
-def joined(some: Iterable[range]) -> list[range]:
-    """Ranges that together hold the same numbers, none of which overlap."""
-    found: list[range] = []
-    for one in sorted((each for each in some if each), key=lambda each: each.start):
-        if found and one.start <= found[-1].stop:
-            found[-1] = range(found[-1].start, max(found[-1].stop, one.stop))
-        else:
-            found.append(one)
-    return found
-
-
 def counterexample_of(claim: Claim, found: Differs) -> Refutation:
     one, kind = found.simplest, claim.pairs[found.pair]
-    codes = dict(zip(found.goal.operands(), one.inputs, strict=True))
+    codes = dict(zip(found.goal.operands(), one.inputs, strict=True)) if one.inputs else {}
     operands = {
         str(operand): str(codes[operand] + found.zero_point)
         if operand.is_code
@@ -217,9 +185,7 @@ def counterexample_of(claim: Claim, found: Differs) -> Refutation:
     }
     sides = (one.left, one.right)
     results = [
-        str(clamped(value, found.zero_point, kind))
-        if found.goal.left.is_code
-        else shown(number_of(value, claim.real))
+        str(clamped(value, found.zero_point, kind)) if found.goal.left.is_code else shown(number_of(value, claim.real))
         for value in sides
     ]
     scale = shown(number_of(one.word, claim.real))

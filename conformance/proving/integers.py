@@ -1,8 +1,8 @@
-"""Claims about integers: rescaling as TOSA, gemmlowp and kernels do it, for all words of given ranges, by an SMT solver.
+"""Claims about integers: rescaling as TOSA, gemmlowp and kernels do it, for all words of given ranges.
 
     single_round(v, m, s) = double_round(v, m, s)        with v=int32, m=0..2147483647, s=2..62
 
-The solver is Bitwuzla (extra `proofs`). Words have as many bits as no step can leave.
+An SMT solver, Bitwuzla, decides them (extra `proofs`). Words have as many bits as no step can leave.
 """
 
 from __future__ import annotations
@@ -37,12 +37,18 @@ class IntegerFunction:
     shifts: bool = True  # by its last parameter
 
 
+def round_even(v: Word, s: Word) -> Word:
+    """v / 2^s to nearest, ties to even: half of a unit less the last place, plus its last bit, cut off."""
+    return (v + (v.of(1) << (s - 1)) - 1 + (v >> s).bits_and(1)) >> s
+
+
 FUNCTIONS: Mapping[str, IntegerFunction] = {
     "single_round": IntegerFunction(3, lambda v, m, s: steps.single(v * m, s), steps.TOSA),
     "double_round": IntegerFunction(3, lambda v, m, s: steps.double(WIDTH, v * m, v < 0, s), steps.TOSA),
     "high_mul": IntegerFunction(2, lambda v, m: steps.high_mul(WIDTH, v * m), steps.GEMMLOWP, False),
     "divide_by_power": IntegerFunction(2, steps.divide_by_power, steps.GEMMLOWP),
     "shift_up": IntegerFunction(2, steps.upward_by_power, steps.EARLIER),
+    "round_even": IntegerFunction(2, round_even, "IEEE 754-2019, 4.3.1, roundTiesToEven of v / 2^s"),
     "kernels_single": IntegerFunction(3, lambda v, m, s: steps.kernels_single(v * m, s), steps.COMMON),
 }
 OPERATORS: Mapping[type[ast.operator], Callable[[Word, Word], Word]] = {
@@ -72,7 +78,9 @@ def is_about_integers(left: ast.expr, right: ast.expr) -> bool:
     )
 
 
-def integer_lemma(text: str, left: ast.expr, right: ast.expr, ranges: Mapping[str, str], given: ast.expr | None) -> Lemma:
+def integer_lemma(
+    text: str, left: ast.expr, right: ast.expr, ranges: Mapping[str, str], given: ast.expr | None
+) -> Lemma:
     """The claim that two integers are equal, as a lemma. InvalidInput if a name lacks a range, or is none."""
     parts = [left, right, *([given] if given is not None else [])]
     names = sorted({one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)} - set(FUNCTIONS))

@@ -41,20 +41,21 @@ class ClaimDomain:
     ranges: Mapping[str, str] = field(default_factory=dict)
     given: str = ""
     most: int = MOST
-    workers: int = 1
 
 
-def prove_job(text: str, domain: ClaimDomain, path: Path | None, progress: Progress) -> dict[str, Any]:
+def prove_job(
+    text: str, domain: ClaimDomain, path: Path | None, progress: Progress, workers: int = 1
+) -> dict[str, Any]:
     """The certificate's content; written to `path` if there is one. InvalidInput if the text is no claim."""
     started = time.perf_counter()
-    claim, decision = decided(text, domain, progress)
+    claim, decision = decided(text, domain, progress, workers)
     data = described(claim, decision, time.perf_counter() - started)
     if path is not None:
         write_proof(path, data)
     return data
 
 
-def decided(text: str, domain: ClaimDomain, progress: Progress) -> tuple[dict[str, Any], Decision]:
+def decided(text: str, domain: ClaimDomain, progress: Progress, workers: int) -> tuple[dict[str, Any], Decision]:
     """The claim as a certificate has it, and its decision."""
     left, right = sides_of(text)
     if is_arithmetic(left) and is_arithmetic(right):
@@ -63,7 +64,7 @@ def decided(text: str, domain: ClaimDomain, progress: Progress) -> tuple[dict[st
         if domain.sign != "positive":
             raise InvalidInput("two arithmetics are compared for positive scales")
         claim = described_arithmetics(arithmetic_named(left), arithmetic_named(right), where)
-        return claim, count_scales(left, right, where, progress, domain.workers)[0]
+        return claim, count_scales(left, right, where, progress, workers)[0]
     written = [expression_of(CATALOGUE.get(side, side)) for side in (left, right)]
     if is_about_integers(*written):
         condition = expression_of(domain.given) if domain.given else None
@@ -73,7 +74,7 @@ def decided(text: str, domain: ClaimDomain, progress: Progress) -> tuple[dict[st
         return about, solve_integers(lemma, left, right)
     refuse_integers(domain, "patterns")
     patterns = claim_of(text, domain.type, domain.real, domain.sign, domain.zero_points, domain.extent)
-    return described_patterns(patterns), decide(patterns, domain.most, progress)
+    return described_patterns(patterns), decide(patterns, domain.most, progress, workers)
 
 
 def refuse_integers(domain: ClaimDomain, kind: str) -> None:

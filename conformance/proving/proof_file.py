@@ -27,7 +27,11 @@ TEXT = {"type": "string", "maxLength": 4000}
 NUMBERS = {"type": "array", "items": {"type": "integer"}}
 BLOCK = {
     "type": "array",
-    "prefixItems": [{"type": "integer"}, {"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[0-9a-f]{64}$"}],
+    "prefixItems": [
+        {"type": "integer"},
+        {"type": "integer", "minimum": 1},
+        {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    ],
     "minItems": 3,
     "maxItems": 3,
 }
@@ -35,7 +39,7 @@ STEP = {
     "type": "object",
     "required": ["rule", "left", "right", "premises"],
     "properties": {
-        **{name: TEXT for name in ("rule", "left", "right")},
+        **dict.fromkeys(("rule", "left", "right"), TEXT),
         "premises": NUMBERS,
         "exact": {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 2},
         "exponents": NUMBERS,
@@ -66,7 +70,7 @@ PROOF_SCHEMA: dict[str, Any] = {
         "verdict": {"enum": [PROVED, REFUTED, UNKNOWN]},
         "steps": {"type": "array", "items": STEP},
         "counterexample": {"anyOf": [{"type": "null"}, REFUTATION]},
-        **{name: NUMBERS for name in ("holds", "differs")},
+        **dict.fromkeys(("holds", "differs"), NUMBERS),
         "notes": {"type": "array", "items": TEXT},
         "missing": TEXT,
     },

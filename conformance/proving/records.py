@@ -1,105 +1,142 @@
-"""Where two sides differed: pairs of results with the simplest scale that gave them."""
+"""Where two sides differed: for which zero points, and the simplest scale and operands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.proving.scales import significant_bits, value_of
+from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
-
-Inputs = tuple[int, ...]  # differences of codes and zero points, or the number of a decision
 
 
 @dataclass(frozen=True)
 class Differing:
-    """DifferingGroup of both sides, with one scale out of `count` that gave them, and a float operand's bits if there is one."""
+    """Results of both sides, and the scale's bit pattern. `inputs` are differences of codes and the zero point.
 
-    inputs: Inputs
+    `operand` is the bit pattern of a float operand, `zeros` are the least and the greatest zero point that show it.
+    """
+
+    bits: int  # significant ones, of the scale
+    distance: int  # of the inputs from zero
+    word: int
+    inputs: tuple[int, ...]
+    operand: int
     left: int
     right: int
-    count: int
-    word: int
-    operand: int
-    bits: int
+    zeros: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class DifferingGroup:
-    """DifferingGroup that differ, as arrays of one length: group, both results (int64), scale, and a float operand's bits.
+    """Results that differ, as arrays of one length: both results, bit pattern and significant bits of the scale.
 
-    A group has the same `inputs`. Scales are given by bit patterns and by their places in the block.
+    There are either differences of codes and the zero point, [length, operands], or bit patterns of a float operand.
     """
 
-    inputs: Sequence[Inputs]
-    groups: Array
     left: Array
     right: Array
     words: Array
-    scales: Array
+    bits: Array
+    codes: Array | None = None
     operands: Array | None = None
 
 
-@dataclass
-class DifferingResults:
-    """All pairs of results that differed, without regard to zero points; `real` is the scales' type."""
+@dataclass(frozen=True)
+class ZeroPoints:
+    """The zero points of a claim, in ascending order, of a type; `clamps` says that results are codes, not floats."""
 
-    real: str
-    found: dict[tuple[Inputs, int, int], Differing] = field(default_factory=dict)
-    touched: Array = field(default_factory=lambda: np.zeros(0, bool))  # scales of this block
-    with_any: int = 0  # scales, of blocks that are done
+    kind: str
+    chosen: Sequence[int]
+    clamps: bool
 
-    def begin_block(self, count: int) -> None:
-        self.touched = np.zeros(count, bool)
+    @property
+    def ends(self) -> tuple[int, int]:
+        return INTEGER_TYPES[self.kind].lowest, INTEGER_TYPES[self.kind].highest
 
-    def end_block(self) -> None:
-        self.with_any += int(np.count_nonzero(self.touched))
-
-    def note(self, differing: DifferingGroup) -> None:
-        """Take note of results that differ, those of one group, left and right together."""
-        some = differing
-        self.touched[some.scales] = True
-        bits = significant_bits(some.words, self.real)
-        order = np.lexsort((bits, some.right, some.left, some.groups))
-        keys = np.stack([some.groups[order], some.left[order], some.right[order]])
-        starts = np.flatnonzero(np.r_[True, (keys[:, 1:] != keys[:, :-1]).any(axis=0)])
-        counts = np.diff(np.r_[starts, len(order)])
-        for place, count in zip(order[starts], counts, strict=True):
-            self.add(
-                Differing(
-                    some.inputs[int(some.groups[place])],
-                    int(some.left[place]),
-                    int(some.right[place]),
-                    int(count),
-                    int(some.words[place]),
-                    int(some.operands[place]) if some.operands is not None else 0,
-                    int(bits[place]),
-                )
+    def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
+        """For each result the least and the greatest zero point for which it differs after clamping; none if they cross."""
+        lowest, highest = self.ends
+        low, high = np.full(len(some.left), lowest, np.int64), np.full(len(some.left), highest, np.int64)
+        if self.clamps:
+            least, most = np.minimum(some.left, some.right), np.maximum(some.left, some.right)
+            # Both end at the same end of the type if the lesser reaches its highest code, or the greater its lowest.
+            low, high = np.maximum(low, lowest - most + 1), np.minimum(high, highest - least - 1)
+            high[least < lowest - highest - 1] = lowest - 1  # NaN: no document says what Q makes of it
+        if some.codes is not None:
+            low, high = (
+                np.maximum(low, lowest - some.codes.min(axis=1)),
+                np.minimum(high, highest - some.codes.max(axis=1)),
             )
-
-    def add(self, one: Differing) -> None:
-        key = one.inputs, one.left, one.right
-        known = self.found.get(key)
-        if known is None:
-            self.found[key] = one
-            return
-        best = min(known, one, key=lambda each: (each.bits, abs(exponent(each.word, self.real)), each.word))
-        self.found[key] = replace(best, count=known.count + one.count)
-
-    def simplest(self) -> Iterator[Differing]:
-        """The scale with the fewest bits first, then the operands nearest to zero."""
-        def rank(one: Differing) -> tuple[int, int, int, Inputs]:
-            return one.bits, abs(exponent(one.word, self.real)), sum(map(abs, one.inputs)), one.inputs
-
-        yield from sorted(self.found.values(), key=rank)
+        return low, high
 
 
-def exponent(word: int, real: str) -> int:
-    """The power of two that a scale is not below."""
-    value = abs(value_of(word, real))
-    return value.numerator.bit_length() - value.denominator.bit_length()
+class Differences:
+    """All results that differed, summed up; those that no zero point of the claim shows do not count."""
+
+    def __init__(self, zero_points: ZeroPoints) -> None:
+        self.zero_points = zero_points
+        lowest, highest = zero_points.ends
+        is_chosen = np.zeros(highest - lowest + 2, np.int64)
+        is_chosen[np.asarray(zero_points.chosen, np.int64) - lowest + 1] = 1
+        self.before = np.cumsum(is_chosen)  # how many chosen zero points there are up to the one before
+        self.changes = np.zeros(highest - lowest + 2, np.int64)
+        self.simplest: Differing | None = None
+        self.least: int | None = None  # distance of inputs from zero
+        self.with_any = 0  # scales
+
+    def note(self, some: DifferingGroup) -> Array:
+        """Take note of results that differ; which of them count."""
+        low, high = self.zero_points.showing(some)
+        lowest = self.zero_points.ends[0]
+        counts = low <= high
+        counts[counts] = self.before[high[counts] - lowest + 1] > self.before[low[counts] - lowest]
+        if not counts.any():
+            return counts
+        np.add.at(self.changes, low[counts] - lowest, 1)
+        np.add.at(self.changes, high[counts] - lowest + 1, -1)
+        places = np.flatnonzero(counts)
+        distances = np.zeros(len(places), np.int64) if some.codes is None else np.abs(some.codes[places]).sum(axis=1)
+        least = int(distances.min())
+        self.least = least if self.least is None else min(self.least, least)
+        best = np.lexsort((some.words[places], distances, some.bits[places]))[0] if len(places) > 1 else 0
+        self.take(self.differing(some, int(places[best]), int(distances[best]), (low, high)))
+        return counts
+
+    def differing(self, some: DifferingGroup, place: int, distance: int, zeros: tuple[Array, Array]) -> Differing:
+        return Differing(
+            int(some.bits[place]),
+            distance,
+            int(some.words[place]),
+            () if some.codes is None else tuple(int(code) for code in some.codes[place]),
+            0 if some.operands is None else int(some.operands[place]),
+            int(some.left[place]),
+            int(some.right[place]),
+            (int(zeros[0][place]), int(zeros[1][place])),
+        )
+
+    def take(self, one: Differing) -> None:
+        def rank(each: Differing) -> tuple[int, int, int]:
+            return each.bits, each.distance, each.word
+
+        if self.simplest is None or rank(one) < rank(self.simplest):
+            self.simplest = one
+
+    def join(self, other: Differences) -> None:
+        """Take over what another block found."""
+        self.with_any += other.with_any
+        self.changes += other.changes
+        if other.simplest is not None:
+            self.take(other.simplest)
+        if other.least is not None:
+            self.least = other.least if self.least is None else min(self.least, other.least)
+
+    def differs(self) -> list[int]:
+        """The zero points of the claim that show a difference."""
+        lowest = self.zero_points.ends[0]
+        shown = np.cumsum(self.changes) > 0
+        return [zero for zero in self.zero_points.chosen if shown[zero - lowest]]
 
 
 def ranges(numbers: Sequence[int]) -> str:

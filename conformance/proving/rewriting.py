@@ -18,9 +18,7 @@ def maxima_outside(number: Scalar, *, positive: bool) -> Scalar:
     number = replace(number, inputs=inner)
     rises = number.operation in RISING and (positive or not number.pair)
     if rises and inner[0].operation == MAX:
-        parts = tuple(
-            maxima_outside(replace(number, inputs=(one,)), positive=positive) for one in inner[0].inputs
-        )
+        parts = tuple(maxima_outside(replace(number, inputs=(one,)), positive=positive) for one in inner[0].inputs)
         return Scalar(MAX, parts, type=number.type)
     return number
 
@@ -45,7 +43,7 @@ def generalized(goal: Goal) -> Goal | None:
             continue
         fresh = Scalar("", name=fresh_name(goal), type=part.type)
         sides = [substituted(side, part, fresh) for side in (goal.left, goal.right)]
-        inner = {one for one in part.operands()}
+        inner = set(part.operands())
         if not any(inner & set(side.operands()) for side in sides):
             return Goal(*sides, goal.exact)
     return None

@@ -13,9 +13,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from tiebreak.conformance.proving.scalars import CURVES, LINEAR, MAX, MEAN, Scalar
+from tiebreak.conformance.proving.scalars import LINEAR, MAX, MEAN, Scalar
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
-from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE
+from tiebreak.golden.patterns.graph import DEQUANTIZE
 from tiebreak.golden.problem import Array
 
 BLOCK = 1 << 16

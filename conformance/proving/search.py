@@ -46,9 +46,8 @@ def settings(claim: Claim) -> Iterator[dict[str, ScalePair]]:
     kind, sign = numpy_dtype(claim.real).type, 1 if claim.sign == "positive" else -1
     shell = Pattern("", "", (), (), claim.pairs, "")
     chosen = [dict(one.pairs) for one in every_setting(shell)]
-    few = [scale for scale in FEW_BITS]
-    for first in few:
-        for second in few if len(claim.pairs) > 1 else few[:1]:
+    for first in FEW_BITS:
+        for second in FEW_BITS if len(claim.pairs) > 1 else FEW_BITS[:1]:
             texts = [first if number % 2 == 0 else second for number in range(len(claim.pairs))]
             chosen.append(
                 {

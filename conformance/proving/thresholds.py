@@ -1,8 +1,8 @@
 """Decides a claim about one float operand and one scale: both sides on both sides of every decision, with every scale.
 
 Each side is composed of steps that never fall as the operand grows, so that it is a staircase. Between two neighbouring
-decisions, (k - 1/2) * scale and (k + 1/2) * scale, the first and the last float are tried. A side with one result at both
-has it everywhere between. Where it has two, floats next to the ends are tried too.
+decisions, (k - 1/2) * scale and (k + 1/2) * scale, the first and the last float are tried. A side with one result at
+both has it everywhere between. Where it has two, floats next to the ends are tried too.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.proving.arithmetic import Evaluation, Parameters
-from tiebreak.conformance.proving.blocks import BlockChain, total
+from tiebreak.conformance.proving.blocks import BlockResults, Progress, total, try_blocks
 from tiebreak.conformance.proving.codes import (
-    ScaleSet,
     Goal,
-    Progress,
+    ScaleSet,
     Tried,
     as_results,
     check_form,
+    collected,
     scales_for,
     span,
 )
 from tiebreak.conformance.proving.findings import Undecidable
-from tiebreak.conformance.proving.records import DifferingResults, DifferingGroup
+from tiebreak.conformance.proving.records import DifferingGroup
 from tiebreak.conformance.proving.scalars import MAX, MEAN, Scalar
-from tiebreak.conformance.proving.scales import Sizes
+from tiebreak.conformance.proving.scales import ScaleSpan, Sizes
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.kernel import refuse_flushing
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE
@@ -37,7 +37,7 @@ RISING = (QUANTIZE, DEQUANTIZE, "Relu", "Clip", MAX, MEAN, "Add")
 EXACT = (QUANTIZE, "Relu", MAX)  # beside Q they round nothing
 
 
-def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress) -> Tried:
+def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress, workers: int) -> Tried:
     """Both sides around each decision, for every scale. Undecidable if that does not decide, or is too much."""
     check_form(goal)
     pair, (operand,) = goal.pair(), one_operand(goal)
@@ -54,23 +54,23 @@ def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress) 
     if needed > most:
         raise Undecidable(f"{needed:.3g} decisions and scales, more than {most:.3g}")
     refuse_flushing()
-    chain, differing = BlockChain(), DifferingResults(real)
-    for number, block in enumerate(blocks):
-        progress(number, len(blocks))
-        scales = block.scales(real)
-        chain.begin()
-        differing.begin_block(block.count)
-        staircase = Staircase(goal, operand, pair, room, real, scales)
-        for inputs, results, places in staircase.between_decisions():
-            for result in results:
-                chain.add(result)
-            if (which := np.flatnonzero(results[0] != results[1])).size:
-                words = np.ascontiguousarray(inputs).view(f"u{inputs.itemsize}")
-                differing.note(staircase.differing(which, results, words, places))
-        chain.end(block)
-        differing.end_block()
-    progress(len(blocks), len(blocks))
-    return Tried(chain, differing, standing, total(blocks), 4 * room + 10)
+    zero_points = domain.zero_points_of(goal)
+
+    def of_block(span: ScaleSpan) -> BlockResults:
+        block = BlockResults(span, real, zero_points)
+        staircase = Staircase(goal, operand, pair, room, real, block.scales)
+        for inputs, (left, right), places in staircase.between_decisions():
+            block.add(left)
+            block.add(right)
+            if (which := np.flatnonzero(left != right)).size:
+                scales = np.arange(span.count)[places][which]
+                words = np.ascontiguousarray(inputs).view(f"u{inputs.itemsize}")[which]
+                codes = left[which].astype(np.int64), right[which].astype(np.int64)
+                some = DifferingGroup(*codes, block.words[scales], block.bits[scales], operands=words)
+                block.touched[scales[block.differing.note(some)]] = True
+        return block
+
+    return collected(standing, zero_points, try_blocks(blocks, of_block, progress, workers), 4 * room + 10)
 
 
 def one_operand(goal: Goal) -> tuple[Scalar]:
@@ -85,7 +85,7 @@ class Staircase:
 
     def __init__(self, goal: Goal, operand: Scalar, pair: str, room: int, real: str, scales: Array) -> None:
         self.goal, self.operand, self.pair, self.room, self.real = goal, operand, pair, room, real
-        self.scales, self.words = scales, scales.view(f"u{scales.itemsize}")
+        self.scales = scales
         self.decision = 0
 
     def between_decisions(self) -> Iterator[tuple[Array, list[Array], Any]]:
@@ -110,13 +110,6 @@ class Staircase:
                 places, first, end = places[inside], first[inside], end[inside]
                 yield first, self.level_results(first, end, places), places
             low = high
-
-    def differing(self, which: Array, results: list[Array], words: Array, places: Any) -> DifferingGroup:
-        """DifferingGroup that differ, of the scales at `places`, with the float operand's bit patterns."""
-        scales = np.arange(len(self.scales))[places][which]
-        left, right = (result[which].astype(np.int64) for result in results)
-        groups = np.zeros(len(which), np.int64)
-        return DifferingGroup([(self.decision,)], groups, left, right, self.words[scales], scales, words[which])
 
     def above(self, k: int) -> Array:
         """The least float that is not below (k + 1/2) * scale, which float64 holds; the largest if none is."""

@@ -224,8 +224,8 @@ def refuse_other_parameters(context: click.Context, taken: Collection[str], prob
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar with rate and time left on standard error, if that is a terminal."""
+def progress_bar(label: str, counted: str = "inputs") -> Iterator[Callable[[int, int], None]]:
+    """A progress bar with time left on standard error, if that is a terminal; with a rate if inputs are counted."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -235,13 +235,14 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     if not console.is_terminal:
         yield lambda done, of: None
         return
-    rate = TextColumn("{task.fields[rate]}")
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
+    told = TextColumn("{task.fields[rate]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), told, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(terminal_label(label), total=None, rate="")
 
         def progress(done: int, of: int) -> None:
             speed = bar.tasks[0].speed or 0.0
-            bar.update(task, completed=done, total=of, rate=f"{speed / 1e6:,.0f} M inputs/s" if speed else "")
+            rate = f"{speed / 1e6:,.0f} M inputs/s" if speed and counted == "inputs" else ""
+            bar.update(task, completed=done, total=of, rate=rate)
 
         yield progress

@@ -1,0 +1,103 @@
+"""A proof, a counterexample, or what is missing, on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from tiebreak.conformance.proving.records import ranges
+from tiebreak.reports.console import terminal_text
+
+MOST, MOST_ZERO_POINTS = 2000, 200  # characters
+
+
+def print_proof(data: Mapping[str, Any], certificate: Path) -> None:
+    claim, console = data["claim"], Console(soft_wrap=True, highlight=False)
+    console.print(terminal_text(f"{data['verdict']}  {claim['left']} = {claim['right']}", MOST), markup=False)
+    for line in lines_of(data):
+        console.print(f"  {terminal_text(line, MOST)}", markup=False)
+    console.print(f"{data['seconds']:.1f} s; certificate: {terminal_text(str(certificate), MOST)}", markup=False)
+
+
+def lines_of(data: Mapping[str, Any]) -> list[str]:
+    """What there is to say beside the verdict, a line each."""
+    claim = data["claim"]
+    found = [domain_line(claim)]
+    if example := data["counterexample"]:
+        given = [f"{name} = {value}" for name, value in {**example["operands"], **example["scales"]}.items()]
+        given += [f"zero point of {name} = {value}" for name, value in example["zero_points"].items()]
+        found.append(f"counterexample: {', '.join(given)}: left {example['left']}, right {example['right']}")
+    if data["differs"] and data["holds"]:
+        found.append(f"no difference for zero points {shortened(ranges(data['holds']))}")
+    found += data["notes"]
+    if data["missing"]:
+        found.append(f"missing: {data['missing']}")
+    if data["verdict"] == "PROVED":
+        found += [
+            f"{number}. {step['left']} = {step['right']}: {reason(step)}" for number, step in enumerate(data["steps"])
+        ]
+    return found
+
+
+def domain_line(claim: Mapping[str, Any]) -> str:
+    if claim["kind"] == "integers":
+        parts = [f"{name} from {low:,} to {high:,}" for name, (low, high) in claim["ranges"].items()]
+        return "for " + ", ".join([*parts, *([f"given {claim['given']}"] if claim["given"] else [])])
+    scales = "all scales" if claim["extent"] == "all" else "all scales of the normal range"
+    if claim["kind"] == "arithmetics":
+        zeros = "every zero point" if claim["zero_point"] is None else f"zero point {claim['zero_point']}"
+        return f"for every input, {scales}, {zeros}; {claim['real']} to {claim['type']}"
+    kinds = ", ".join(dict.fromkeys(claim["pairs"].values()))
+    sign = "" if claim["sign"] == "positive" else f"{claim['sign']} "
+    zeros = "every zero point" if claim["zero_points"] == "all" else f"zero points {claim['zero_points']}"
+    return f"for every input, {scales.replace('all ', f'all {sign}')}, {zeros}; {claim['real']}, {kinds}"
+
+
+def reason(step: Mapping[str, Any]) -> str:
+    """Why a step holds, in words."""
+    premises = " and ".join(map(str, dict.fromkeys(step["premises"])))
+    return {
+        "identity": "both sides are the same",
+        "renaming": f"as {premises}, with other names",
+        "maximum": f"from {premises}; a step that never falls commutes with a maximum",
+        "same step": f"from {premises}; both sides end in the same step",
+        "generalization": f"a case of {premises}",
+        "every code": f"every code with {scales_of(step)}",
+        "every decision": f"both sides of every decision with {scales_of(step)}",
+        "every scale": "every decision of every scale",
+        "solver": f"{step.get('solver', '')} finds no counterexample",
+    }[step["rule"]]
+
+
+def scales_of(step: Mapping[str, Any]) -> str:
+    low, high = step.get("exponents") or (0, 0)
+    return f"{step.get('scales', 0):,} scales, which stand for those from 2^{low} to below 2^{high + 1}"
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= MOST_ZERO_POINTS else f"{text[:MOST_ZERO_POINTS]}…"
+
+
+def print_proof_check(found: Mapping[str, Any]) -> None:
+    console = Console(soft_wrap=True, highlight=False)
+    for line in found["checked"]:
+        console.print(f"  {terminal_text(line, MOST)}", markup=False)
+    if found["holds"]:
+        console.print(f"{terminal_text(found['certificate'], MOST)}: {found['verdict']} holds", markup=False)
+    else:
+        reason_ = terminal_text(found["reason"], MOST)
+        console.print(f"{terminal_text(found['certificate'], MOST)}: does not hold: {reason_}", markup=False)
+
+
+def print_rules(rules: Mapping[str, Any]) -> None:
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("rule", "claim", "for"):
+        table.add_column(heading, overflow="fold")
+    for name, rule in rules.items():
+        table.add_row(name, terminal_text(rule.claim), terminal_text(rule.about))
+    Console().print(table)
