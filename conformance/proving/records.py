@@ -32,7 +32,8 @@ class Differing:
 class DifferingGroup:
     """Results that differ, as arrays of one length: both results, bit pattern and significant bits of the scale.
 
-    There are either differences of codes and the zero point, [length, operands], or bit patterns of a float operand.
+    There are either differences of codes and the zero point, [length, operands], or bit patterns of a float operand,
+    which is next to the decision of that number.
     """
 
     left: Array
@@ -41,6 +42,13 @@ class DifferingGroup:
     bits: Array
     codes: Array | None = None
     operands: Array | None = None
+    decision: int = 0
+
+    def distances(self, places: Array) -> Array:
+        """How far inputs are from zero, in steps."""
+        if self.codes is None:
+            return np.full(len(places), abs(self.decision))
+        return np.asarray(np.abs(self.codes[places]).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class ZeroPoints:
         return INTEGER_TYPES[self.kind].lowest, INTEGER_TYPES[self.kind].highest
 
     def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
-        """For each result the least and the greatest zero point for which it differs after clamping; none if they cross."""
+        """Of each result the least and the greatest zero point that show it after clamping; none if they cross."""
         lowest, highest = self.ends
         low, high = np.full(len(some.left), lowest, np.int64), np.full(len(some.left), highest, np.int64)
         if self.clamps:
@@ -97,7 +105,7 @@ class Differences:
         np.add.at(self.changes, low[counts] - lowest, 1)
         np.add.at(self.changes, high[counts] - lowest + 1, -1)
         places = np.flatnonzero(counts)
-        distances = np.zeros(len(places), np.int64) if some.codes is None else np.abs(some.codes[places]).sum(axis=1)
+        distances = some.distances(places)
         least = int(distances.min())
         self.least = least if self.least is None else min(self.least, least)
         best = np.lexsort((some.words[places], distances, some.bits[places]))[0] if len(places) > 1 else 0

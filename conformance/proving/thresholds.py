@@ -66,7 +66,9 @@ def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress, 
                 scales = np.arange(span.count)[places][which]
                 words = np.ascontiguousarray(inputs).view(f"u{inputs.itemsize}")[which]
                 codes = left[which].astype(np.int64), right[which].astype(np.int64)
-                some = DifferingGroup(*codes, block.words[scales], block.bits[scales], operands=words)
+                some = DifferingGroup(
+                    *codes, block.words[scales], block.bits[scales], operands=words, decision=staircase.decision
+                )
                 block.touched[scales[block.differing.note(some)]] = True
         return block
 
