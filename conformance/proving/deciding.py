@@ -57,7 +57,8 @@ class Prover:
             raise self.failed[plain]
         if plain in self.proven:
             known = self.proven[plain]
-            return known if self.steps[known].left == str(goal.left) else self.add("renaming", goal, (known,))
+            same = (self.steps[known].left, self.steps[known].right) == (str(goal.left), str(goal.right))
+            return known if same else self.add("renaming", goal, (known,))
         try:
             self.proven[plain] = self.attempted(goal)
         except (Differs, Undecidable) as reason:
@@ -217,9 +218,7 @@ def counterexample_of(claim: Claim, found: Differs) -> Refutation:
     }
     sides = (one.left, one.right)
     results = [
-        str(clamped(value, found.zero_point, kind))
-        if found.goal.left.is_code
-        else shown(number_of(value, claim.real))
+        str(clamped(value, found.zero_point, kind)) if found.goal.left.is_code else shown(number_of(value, claim.real))
         for value in sides
     ]
     scale = shown(number_of(one.word, claim.real))

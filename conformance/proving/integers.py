@@ -72,7 +72,9 @@ def is_about_integers(left: ast.expr, right: ast.expr) -> bool:
     )
 
 
-def integer_lemma(text: str, left: ast.expr, right: ast.expr, ranges: Mapping[str, str], given: ast.expr | None) -> Lemma:
+def integer_lemma(
+    text: str, left: ast.expr, right: ast.expr, ranges: Mapping[str, str], given: ast.expr | None
+) -> Lemma:
     """The claim that two integers are equal, as a lemma. InvalidInput if a name lacks a range, or is none."""
     parts = [left, right, *([given] if given is not None else [])]
     names = sorted({one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)} - set(FUNCTIONS))

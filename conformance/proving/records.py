@@ -90,6 +90,7 @@ class DifferingResults:
 
     def simplest(self) -> Iterator[Differing]:
         """The scale with the fewest bits first, then the operands nearest to zero."""
+
         def rank(one: Differing) -> tuple[int, int, int, Inputs]:
             return one.bits, abs(exponent(one.word, self.real)), sum(map(abs, one.inputs)), one.inputs
 
