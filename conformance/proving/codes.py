@@ -145,7 +145,10 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
     refuse_flushing()
     combinations = list(combinations_of(room, len(operands)))
     codes, zero_points = np.array(combinations, np.int32), domain.zero_points_of(goal)
-    fixed = [exact_codes(side, operands, combinations, room) if is_exact else None for side, is_exact in goal.sides]
+    sign = 1 if domain.sign == "positive" else -1
+    fixed = [
+        exact_codes(side, operands, combinations, room, sign) if is_exact else None for side, is_exact in goal.sides
+    ]
 
     def of_block(span: ScaleSpan) -> BlockResults:
         block = BlockResults(span, real, zero_points)
@@ -159,7 +162,8 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
             ]
             left, right = results = [as_results(value, room) for value in values]
             # An operand, or real arithmetic, is the same for all scales. Both sides of a combination stand together.
-            block.add(np.stack([one for one in results if one.shape[1] == span.count], axis=1))
+            if kept := [one for one in results if one.shape[1] == span.count]:
+                block.add(np.stack(kept, axis=1))
             if (differs := np.argwhere(left != right)).size:
                 which, places = differs.T
                 at = [np.broadcast_to(result, (len(rows), span.count))[which, places] for result in results]
@@ -191,31 +195,37 @@ def results_of(
 
 
 def as_results(value: Array, room: int) -> Array:
-    """As they are compared and kept: codes as integers of 16 or 32 bits, floats as their bits."""
+    """As they are compared and kept: codes as integers of 16 or 32 bits, floats as their bits.
+
+    A zero has no sign here: no document says which of two zeros Relu and MaxPool give.
+    """
     if value.dtype.kind != "i":
-        return np.ascontiguousarray(value).view(f"<u{value.itemsize}")
+        unsigned = value + np.zeros((), value.dtype)  # -0 + 0 is 0
+        return np.ascontiguousarray(unsigned).view(f"<u{value.itemsize}")
     kind = "<i2" if room < 1 << 14 else "<i4"
     return np.ascontiguousarray(np.maximum(value, np.int32(-room - 2)).astype(kind))  # NaN has no code
 
 
-def exact_codes(side: Scalar, operands: Sequence[Scalar], combinations: Sequence[Sequence[int]], room: int) -> Array:
-    """What real arithmetic gives for each combination, which no scale changes: [combinations, 1]."""
+def exact_codes(
+    side: Scalar, operands: Sequence[Scalar], combinations: Sequence[Sequence[int]], room: int, sign: int
+) -> Array:
+    """What real arithmetic gives for each combination, which no scale of this sign changes: [combinations, 1]."""
     if side.operation and side.operation != QUANTIZE:
         raise Undecidable("an exact side that does not end in a Q")
-    number = side.inputs[0] if side.operation else side
+    number, unit = (side.inputs[0], sign) if side.operation else (side, 1)
     values = [
-        round(real_number(number, dict(zip(operands, map(Fraction, combination), strict=True))))
+        round(real_number(number, dict(zip(operands, map(Fraction, combination), strict=True)), sign) / unit)
         for combination in combinations
     ]
     return np.array([[min(max(value, -room - 1), room + 1)] for value in values], np.int32)
 
 
-def real_number(number: Scalar, known: dict[Scalar, Fraction]) -> Fraction:
-    """A number divided by the scale; codes are their differences from the zero point."""
+def real_number(number: Scalar, known: dict[Scalar, Fraction], sign: int) -> Fraction:
+    """A number for a scale of 1 or -1; codes are their differences from the zero point."""
     if number in known:
         return known[number]
     if number.operation == DEQUANTIZE:
-        return real_number(number.inputs[0], known)
+        return real_number(number.inputs[0], known, sign) * sign
     steps: dict[str, Callable[..., Fraction]] = {
         "Relu": lambda a: max(a, Fraction(0)),
         MAX: max,
@@ -226,7 +236,7 @@ def real_number(number: Scalar, known: dict[Scalar, Fraction]) -> Fraction:
     }
     if number.operation not in steps:
         raise Undecidable(f"the exact truth of {number.operation}, which is not proportional to the scale")
-    return steps[number.operation](*(real_number(one, known) for one in number.inputs))
+    return steps[number.operation](*(real_number(one, known, sign) for one in number.inputs))
 
 
 def clamped(value: int, zero_point: int, kind: str) -> int:

@@ -57,7 +57,8 @@ class Prover:
             raise self.failed[plain]
         if plain in self.proven:
             known = self.proven[plain]
-            return known if self.steps[known].left == str(goal.left) else self.add("renaming", goal, (known,))
+            same = (self.steps[known].left, self.steps[known].right) == (str(goal.left), str(goal.right))
+            return known if same else self.add("renaming", goal, (known,))
         try:
             self.proven[plain] = self.attempted(goal)
         except (Differs, Undecidable) as reason:

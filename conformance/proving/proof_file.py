@@ -1,6 +1,6 @@
 """The certificate of a proof or a counterexample: a JSON file that somebody else's program can check.
 
-Its format is in docs/prove.md. `checker.py` checks it, and shares no code with what wrote it.
+Its format is in docs/prove.md. `conformance/proof_checker` checks it, and shares no code with what wrote it.
 """
 
 from __future__ import annotations

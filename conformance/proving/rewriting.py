@@ -35,8 +35,11 @@ def parts_of(goal: Goal) -> list[Goal]:
 def generalized(goal: Goal) -> Goal | None:
     """The claim with its greatest common part of codes replaced by an operand; None if there is no such part.
 
-    It implies the claim. A part counts if it is a result of Q whose operands stand nowhere else.
+    It implies the claim. A part counts if it is a result of Q whose operands stand nowhere else. Where only one side's
+    arithmetic is real, the same part is not the same number.
     """
+    if goal.exact[0] != goal.exact[1]:
+        return None
     candidates = [part for part in goal.left.parts() if part.operation == QUANTIZE and part in set(goal.right.parts())]
     for part in sorted(candidates, key=lambda one: -len(list(one.parts()))):
         if part in (goal.left, goal.right) and goal.left == goal.right:

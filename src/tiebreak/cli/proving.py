@@ -150,15 +150,15 @@ def list_rules(*, as_json: bool) -> None:
 
 def run_proof_check(path: Path, *, whole: bool, as_json: bool) -> int:
     """0 if the certificate holds, 1 if it does not."""
-    from tiebreak.conformance.proof_checker import DoesNotHold, check_certificate
+    from tiebreak.conformance.proof_checker import ProofRefused, check
     from tiebreak.conformance.proving.proof_file import read_proof
     from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES
 
     data = read_proof(path)
     found: dict[str, Any] = {"certificate": str(path), "verdict": data["verdict"], "holds": True, "checked": []}
     try:
-        found["checked"] = check_certificate(data, whole)
-    except DoesNotHold as reason:
+        found["checked"] = check(data, whole)
+    except ProofRefused as reason:
         found |= {"holds": False, "reason": str(reason)}
     if as_json:
         click.echo(json.dumps(found))

@@ -1,0 +1,96 @@
+"""How many inputs get another code from one arithmetic than from another, for arrays of scales.
+
+A code never falls as the input grows. So two arithmetics differ for the inputs between their least inputs with more than
+a code, for some code; ordinals count the floats in order, 0 and -0 as one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tiebreak.conformance.proof_checker.float_terms import DTYPES, FORMATS, Values
+from tiebreak.conformance.proof_checker.named_arithmetics import CheckedArithmetic
+
+AT_ONCE = 1 << 16
+WIDTHS = (1 << 4, 1 << 9, 1 << 15, 1 << 40)  # ordinals around a guess
+
+
+class CountedPair(NamedTuple):
+    """Two arithmetics of inputs of type `real`; codes are from `lowest` to `highest`."""
+
+    sides: tuple[CheckedArithmetic, CheckedArithmetic]
+    real: str
+    zero_point: int
+    lowest: int
+    highest: int
+
+
+def counts_of(pair: CountedPair, scales: Values) -> Values:
+    """The number of inputs (uint32) with different codes, for each scale."""
+    counts = np.zeros(len(scales), np.int64)
+    end = np.full(len(scales), -(1 << 40))
+    rows = max(1, AT_ONCE // len(scales))
+    for start in range(pair.lowest, pair.highest, rows):
+        codes = np.arange(start, min(start + rows, pair.highest))[:, None]
+        left, right = (least_inputs(side, pair, codes, scales) for side in pair.sides)
+        for low, high in zip(np.minimum(left, right), np.maximum(left, right), strict=True):
+            counts += np.maximum(high - np.maximum(low, end), 0)
+            end = np.maximum(end, high)
+    return counts.astype(np.uint32)
+
+
+def least_inputs(side: CheckedArithmetic, pair: CountedPair, codes: Values, scales: Values) -> Values:
+    """Ordinals of the least inputs with more than each code (rows), for each scale; beyond infinity if there is none.
+
+    They are looked for around where a real quotient passes, by halving.
+    """
+    beyond = infinity_of(pair.real) + 1
+    before, after = side.before_and_after(pair.zero_point)
+    at = side.thresholds(codes - after)[0] - before
+    with np.errstate(all="ignore"):
+        guess = ordinals((at * scales.astype(np.float64)).astype(DTYPES[pair.real]))
+    low, high = np.full(guess.shape, -beyond), np.full(guess.shape, beyond)
+    unknown = np.ones(guess.shape, bool)
+    for width in WIDTHS:
+        first, last = np.maximum(guess - width, -beyond), np.minimum(guess + width, beyond)
+        low_fails = (first == -beyond) | ~passing(side, pair, first, scales, codes)
+        high_passes = (last == beyond) | passing(side, pair, last, scales, codes)
+        low = np.where(unknown & low_fails, first, low)
+        high = np.where(unknown & high_passes, last, high)
+        unknown &= ~(low_fails & high_passes)
+        if not unknown.any():
+            break
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        passed = passing(side, pair, middle, scales, codes)
+        low, high = np.where(passed, low, middle), np.where(passed, middle, high)
+    return np.asarray(high)
+
+
+def passing(side: CheckedArithmetic, pair: CountedPair, counted: Values, scales: Values, codes: Values) -> Values:
+    wide = np.broadcast_to(scales, counted.shape)
+    return side.passes(inputs_of(counted, pair.real), wide, codes, pair.zero_point)
+
+
+def infinity_of(real: str) -> int:
+    """The bit pattern of infinity."""
+    digits, emin, emax = FORMATS[real]
+    return (emax - emin + 2) << (digits - 1)
+
+
+def ordinals(values: Values) -> Values:
+    """Floats counted from 0 in both directions."""
+    size = values.dtype.itemsize
+    bits = values.view(f"u{size}").astype(np.int64)
+    sign = 1 << (8 * size - 1)
+    return np.asarray(np.where(bits >= sign, -(bits - sign), bits))
+
+
+def inputs_of(counted: Values, real: str) -> Values:
+    """The floats that ordinals count; NaN beyond infinity."""
+    kind: np.dtype[Any] = DTYPES[real]
+    sign = 1 << (8 * kind.itemsize - 1)
+    bits = np.where(counted < 0, sign - counted, counted)
+    return np.asarray(bits.astype(f"u{kind.itemsize}").view(kind))
