@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tiebreak.conformance.proving.records import ranges
 from tiebreak.reports.console import terminal_text
 
 MOST, MOST_ZERO_POINTS = 2000, 200  # characters
@@ -29,9 +28,7 @@ def lines_of(data: Mapping[str, Any]) -> list[str]:
     claim = data["claim"]
     found = [domain_line(claim)]
     if example := data["counterexample"]:
-        given = [f"{name} = {value}" for name, value in {**example["operands"], **example["scales"]}.items()]
-        given += [f"zero point of {name} = {value}" for name, value in example["zero_points"].items()]
-        found.append(f"counterexample: {', '.join(given)}: left {example['left']}, right {example['right']}")
+        found.append(f"counterexample: {counterexample_line(example)}")
     if data["differs"] and data["holds"]:
         found.append(f"no difference for zero points {shortened(ranges(data['holds']))}")
     found += data["notes"]
@@ -42,6 +39,12 @@ def lines_of(data: Mapping[str, Any]) -> list[str]:
             f"{number}. {step['left']} = {step['right']}: {reason(step)}" for number, step in enumerate(data["steps"])
         ]
     return found
+
+
+def counterexample_line(example: Mapping[str, Any]) -> str:
+    given = [f"{name} = {value}" for name, value in {**example["operands"], **example["scales"]}.items()]
+    given += [f"zero point of {name} = {value}" for name, value in example["zero_points"].items()]
+    return f"{', '.join(given)}: left {example['left']}, right {example['right']}"
 
 
 def domain_line(claim: Mapping[str, Any]) -> str:
@@ -81,6 +84,17 @@ def scales_of(step: Mapping[str, Any]) -> str:
 
 def shortened(text: str) -> str:
     return text if len(text) <= MOST_ZERO_POINTS else f"{text[:MOST_ZERO_POINTS]}…"
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Numbers in ascending order as text: 0–3, 7."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("–".join(map(str, part)) for part in parts)
 
 
 def print_proof_check(found: Mapping[str, Any]) -> None:

@@ -38,6 +38,7 @@ findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
 vectors build @|vectors check @|vectors export @ --format json
 pattern run relu -b onnxruntime -o @|pattern export relu -o @
+prove per-axis -o @|prove --check @
 """
 TEXTS = {"": "it is empty", "\t ": "it is empty", "\udcff": "is not UTF-8", "a\0b": "has a NUL", "x" * 140_000: "bytes"}
 TEXT_PLACES = """
@@ -48,6 +49,7 @@ audit numpy-naive --operator @|repro @ --run runs/away|repro C001 --run runs/awa
 verify runs --backend-name @|verify runs --backend-name x --backend-version @|new-backend @
 vectors export new --format json --operator @|vectors export new --format json --case @
 pattern run @|pattern run relu -b @|pattern run relu --type @|pattern export @|pattern export relu --scale @
+prove @|prove relu --type @|prove relu --zero-points @|prove relu --let @|prove relu --given @
 """
 RECORDS = (
     "runs/away/run.json",
@@ -64,6 +66,7 @@ report runs/away -o @|report runs/away --findings @|report runs/away --markdown 
 report runs/away -o new.html --junit @|compare runs/sound runs/away --html @|gate runs/away --junit @
 sweep numpy-naive --operator onnx.QuantizeLinear --input y_scale=1 -o @
 pattern export relu -o @
+prove per-axis -o @
 audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive --page @
 """
 NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
@@ -139,6 +142,27 @@ pattern run addd|2|no pattern 'addd'; known: relu
 pattern run relu -b nosuch|2|runs no patterns; these do: onnxruntime
 pattern run relu --level whole|2|'whole' is not one of
 pattern export relu --scale s1=0|2|a scale is positive and finite
+prove|2|name a claim, as in
+prove relu|2|'relu' is no claim: write it as Q(DQ(x, s), s) = x
+prove Q(x)=|2|lacks a side
+prove Q(x)=DQ(x)|2|the left side is of uint8, the right side of float32
+prove x=x|2|at least one operation
+prove Q(x)=Q(y)|2|an operand can't be called y
+prove Q(x)=Sin(x)|2|no operation 'Sin'
+prove Q(x)=MaxPool(Q(x))=x|2|is no claim
+prove Q(DQ(x))=x --type int4|2|type 'int4' is none of uint8
+prove Q(DQ(x))=x --zero-points 256|2|are none of all, lowest
+prove Q(DQ(x))=x --let x=int8|2|--let and --given are for claims about integers
+prove v+w=v --let v=int8|2|w has no range
+prove v+0=v --let v=8..1|2|a range is LOW..HIGH
+prove v+0=v --let v=int8 --given v|2|v is no condition
+prove v<<v=v --let v=int8|2|shifts by -128 to 127
+prove per-axis --float float16|2|per-axis is a rule with types and scales of its own
+prove per-axis --whole|2|--whole goes with --check
+prove --check file|2|damaged
+prove --check nosuch.json|2|nosuch.json
+prove --check certificate.json --type uint8|2|--check takes no other choice
+prove --list --float float16|2|--list takes no other choice
 sweep numpy-naive {ONNX}|2|give one, as in --input y_scale=0.1
 sweep numpy-naive {ONNX} --input y_scale=1,2|2|one number for y_scale
 sweep numpy-naive {ONNX} --input y_scale=1 --input y_zero_point=[1,2]|2|one number for y_zero_point

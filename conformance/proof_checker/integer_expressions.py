@@ -15,6 +15,7 @@ PARAMETERS = {
     "divide_by_power": 2,
     "shift_up": 2,
     "kernels_single": 3,
+    "round_even": 2,
 }
 MOST_SHIFT = 71
 
@@ -130,6 +131,11 @@ def of_function(name: str, parts: list[Any], m: IntegerMachine) -> Any:
         mask = m.left(one, shift) - 1
         threshold = m.right(mask, one) + m.choose(value < 0, m.constant(1), m.constant(0))
         return m.right(value, shift) + m.choose((value & mask) > threshold, m.constant(1), m.constant(0))
+    if name == "round_even":  # the integer below, and one more above a half, or at a half if that is even
+        below = m.right(value, shift)
+        rest = value - m.left(below, shift)
+        up = m.either(rest > half, m.both(rest == half, (below & 1) == 1))
+        return below + m.choose(up, m.constant(1), m.constant(0))
     product = m.product(value, parts[1])
     if name == "double_round":  # beyond a shift of 31, 2^30 more, away from zero by the value's sign
         away = m.choose(value < 0, m.constant(-(1 << 30)), m.constant(1 << 30))

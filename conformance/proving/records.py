@@ -145,14 +145,3 @@ class Differences:
         lowest = self.zero_points.ends[0]
         shown = np.cumsum(self.changes) > 0
         return [zero for zero in self.zero_points.chosen if shown[zero - lowest]]
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """Numbers in ascending order as text: 0–3, 7."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and parts[-1][-1] == number - 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ", ".join("–".join(map(str, part)) for part in parts)

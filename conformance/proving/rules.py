@@ -57,8 +57,10 @@ SHIFTS = {"v": "int32", "z": "-256..256", "s": "1..24"}
 RULES: Mapping[str, Rule] = {
     "dq-q": rule(IDENTITY, PROVED, "DequantizeLinear, QuantizeLinear with equal parameters may be dropped."),
     "dq-q-int8": rule(IDENTITY, PROVED, "The same for int8.", type="int8"),
-    "dq-q-all-scales": rule(IDENTITY, REFUTED, "DQ overflows at the largest scales.", extent="all"),
     "dq-q-float16": rule(IDENTITY, PROVED, "A byte's differences are small enough for float16.", real="float16"),
+    "dq-q-float16-all-scales": rule(
+        IDENTITY, REFUTED, "DQ overflows at the largest scales.", real="float16", extent="all"
+    ),
     "dq-q-float16-int16": rule(
         IDENTITY, REFUTED, "float16 has 11 bits; a difference of 525 needs more.", real="float16", type="int16"
     ),

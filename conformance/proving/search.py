@@ -22,7 +22,7 @@ from tiebreak.golden.patterns.graph import REAL, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
 MOST_ROWS = 1 << 16
-FEW_BITS = ("1", "1.5", "1.25", "1.75", "1.125", "1.375", "1.625", "1.875", "3", "5", "7")
+FEW_BITS = ("1", "1.5", "1.25", "1.75", "3", "5")
 
 
 def search(claim: Claim, further: Sequence[Mapping[str, ScalePair]] = ()) -> Refutation | None:

@@ -1,0 +1,312 @@
+"""`tiebreak prove` against trying everything in another way: every code, zero point and scale, or every float."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tiebreak.cli import main
+from tiebreak.conformance.proving.claim import claim_of
+from tiebreak.conformance.proving.codes import try_codes
+from tiebreak.conformance.proving.deciding import decide, goals_of
+from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision
+from tiebreak.conformance.proving.job import ClaimDomain, prove_job
+from tiebreak.conformance.proving.rules import RULES
+from tiebreak.conformance.proving.scales import every_scale, of_exponent, value_of
+from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.patterns.exact import exact
+from tiebreak.golden.patterns.graph import ScalePair
+from tiebreak.golden.patterns.stepwise import stepwise
+from tiebreak.golden.patterns.text import pattern_of
+
+IDENTITY = "Q(DQ(x, s), s) = x"
+RELU = "Q(Relu(x), s) = Q(x, s)"
+BF16 = np.dtype(ml_dtypes.bfloat16)
+
+
+def decided(text: str, **where: str) -> Decision:
+    return decide(claim_of(text, **where))
+
+
+def scales_of_one_exponent(kind: np.dtype) -> Any:
+    return (np.arange(128) / 128 + 1).astype(kind)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Q(DQ(x, s), s)", "x"),
+        ("Q(Relu(DQ(x, s)), s)", "x"),
+        ("Q(Add(DQ(x, s), DQ(x, s)), s)", "x"),
+        ("Q(Relu(DQ(x, s)), s)", "Q(DQ(x, s), s)"),
+        ("Q(Sub(DQ(x, s), Relu(DQ(x, s))), s)", "Q(DQ(x, s), s)"),
+    ],
+)
+def test_zero_points_and_scales_with_a_difference_are_those_of_trying_everything(left: str, right: str) -> None:
+    """bfloat16 and uint8: 65,536 pairs of code and zero point with each of 128 scales."""
+    found = decided(f"{left} = {right}", real="bfloat16")
+    scales = scales_of_one_exponent(BF16)
+    differs: set[int] = set()
+    with_any = np.zeros(128, bool)
+    for zero in range(256):
+        codes = np.arange(256, dtype=np.int32)[:, None]
+        sides = [by_hand(side, codes, zero, scales) for side in (left, right)]
+        unequal = np.asarray(sides[0] != sides[1])
+        if unequal.any():
+            differs.add(zero)
+            with_any |= unequal.any(axis=0)
+    assert set(found.differs) == differs and (found.verdict == REFUTED) == bool(differs)
+    if differs:
+        assert f"{with_any.sum()} of 128 scales tried" in found.notes[0]
+
+
+def by_hand(text: str, codes: Any, zero: int, scales: Any) -> Any:
+    """A side's codes, [codes, scales], with every step written out for this test."""
+    functions: dict[str, Callable[..., Any]] = {
+        "Q": lambda x, s: np.clip(np.rint(x / scales).astype(np.int64) + zero, 0, 255),
+        "DQ": lambda q, s: (q - zero).astype(BF16) * scales,
+        "Relu": lambda x: np.where(x > 0, x, BF16.type(0)),
+        "Add": lambda a, b: (a.astype(np.float32) + b.astype(np.float32)).astype(BF16),
+        "Sub": lambda a, b: (a.astype(np.float32) - b.astype(np.float32)).astype(BF16),
+    }
+    return eval(text, {"__builtins__": {}}, {**functions, "x": codes, "s": "s"})  # noqa: S307 - this file's own text
+
+
+def test_bfloat16_and_float16_lose_the_differences_that_are_known() -> None:
+    for real, least in (("bfloat16", "73"), ("float16", "")):
+        found = decided(IDENTITY, real=real)
+        assert found.verdict == (REFUTED if least else PROVED)
+        assert not least or found.notes[1].endswith(f" {least}")
+
+
+@pytest.mark.slow
+def test_float16_loses_differences_from_525() -> None:
+    assert decided(IDENTITY, real="float16", type_="int16").notes[1].endswith(" 525")
+
+
+@pytest.mark.parametrize("zero", [0, 1, 128, 255])
+def test_decisions_of_a_float_are_those_of_every_float(zero: int) -> None:
+    """float16: all finite inputs with scales spread over one exponent."""
+    with np.errstate(all="ignore"):
+        x = np.arange(65536, dtype=np.uint16).view(np.float16)
+        x = x[np.isfinite(x)][:, None]
+        scales = (np.arange(0, 1024, 37) / 1024 + 1).astype(np.float16)
+        codes = [np.clip(np.rint(v / scales).astype(np.float64) + zero, 0, 255) for v in (np.maximum(x, 0), x)]
+    expected = REFUTED if (codes[0] != codes[1]).any() else PROVED
+    assert decided(RELU, real="float16", zero_points=str(zero)).verdict == expected == (REFUTED if zero else PROVED)
+
+
+@pytest.mark.parametrize("real", ["float16", "bfloat16"])
+def test_a_counterexample_of_a_float_is_one_in_fractions(real: str) -> None:
+    found = decided("Q(x, s) = exact(Q(x, s))", real=real).counterexample
+    assert found is not None
+    x, scale, zero = Fraction(float(found.operands["x"])), Fraction(float(found.scales["s"])), found.zero_points["s"]
+    assert str(min(max(round(x / scale) + zero, 0), 255)) == found.right != found.left
+    kind = np.dtype(np.float16) if real == "float16" else BF16
+    quotient = kind.type(float(x)) / kind.type(float(scale))
+    assert str(int(np.clip(np.rint(float(quotient)) + zero, 0, 255))) == found.left
+
+
+@pytest.mark.parametrize("text", [IDENTITY, "Q(Add(DQ(x, s), DQ(x, s)), s) = Q(DQ(x, s), s)"])
+def test_one_exponent_stands_for_the_others_that_are_named(text: str) -> None:
+    """The results of a block of significands are the same at both ends of the range of exponents."""
+    claim = claim_of(text, real="float16")
+    (goal,) = goals_of(claim)
+    from tiebreak.conformance.proving.codes import ScaleSet, scales_for, span
+
+    domain = ScaleSet("uint8", "float16", "positive", "normal", range(256))
+    standing = scales_for(goal, domain, span("uint8"))
+    tried = try_codes(goal, domain, 1 << 36, lambda done, of: None, 1)
+    assert standing.low < 0 < standing.high
+    digests = {digest for _, digest in tried.chain.digests}
+    for exponent in (standing.low, standing.high):
+        moved = [
+            results_at(goal, block.first, block.count)
+            for block in of_exponent(exponent, FLOAT_TYPES["float16"], "positive")
+        ]
+        assert set(moved) == digests, exponent
+    outside = [results_at(goal, b.first, b.count) for b in of_exponent(15, FLOAT_TYPES["float16"], "positive")]
+    assert set(outside) != digests  # the check can fail: there the largest numbers overflow
+
+
+def results_at(goal: Any, first: int, count: int) -> bytes:
+    """The digest of a block's results, computed for that block alone."""
+    from tiebreak.conformance.proving import codes as module
+    from tiebreak.conformance.proving.scales import ScaleSpan, Standing
+
+    domain = module.ScaleSet("uint8", "float16", "positive", "normal", range(256))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "scales_for", lambda *_: Standing([ScaleSpan(first, count)], 0, 0))
+        tried = module.try_codes(goal, domain, 1 << 36, lambda done, of: None, 1)
+    return tried.chain.digests[0][1]
+
+
+@pytest.mark.parametrize("real", ["float16", "bfloat16", "float32"])
+def test_blocks_hold_each_scale_once(real: str) -> None:
+    kind = FLOAT_TYPES[real]
+    blocks = list(every_scale(real, "positive"))
+    assert blocks[0].first == 1 and sum(block.count for block in blocks) == kind.largest_bits
+    assert all(a.first + a.count == b.first for a, b in pairwise(blocks))
+    assert value_of(blocks[-1].first + blocks[-1].count - 1, real) < Fraction(2) ** (kind.emax + 1)
+
+
+def test_a_search_finds_what_both_truths_show() -> None:
+    found = decided("add = exact(add)")
+    example = found.counterexample
+    assert found.verdict == REFUTED and example is not None
+    pattern = pattern_of("add")
+    pairs = {
+        name: ScalePair(np.float32(text), example.zero_points[name], "uint8") for name, text in example.scales.items()
+    }
+    rows = {name: np.array([[int(text)]], np.uint8) for name, text in example.operands.items()}
+    assert str(stepwise(pattern, pairs, rows)[0, 0]) == example.left != example.right
+    assert str(exact(pattern, pairs, rows)[0, 0]) == example.right
+
+
+def test_a_proof_by_parts_names_its_steps() -> None:
+    steps = decided("DQ(Q(DQ(Q(x, s), s), s), s) = DQ(Q(x, s), s)", real="float16").steps
+    assert [step.rule for step in steps] == ["every code", "same step", "generalization"]
+    steps = decided("Q(MaxPool(DQ(x, s)), s) = MaxPool(x)", real="float16").steps
+    assert [step.rule for step in steps] == ["every code", "renaming", "same step", "maximum"]
+
+
+def test_a_part_that_fails_is_no_counterexample_of_the_whole() -> None:
+    """Relu(DQ(x)) is not DQ(x), but a Q with the highest zero point clamps what differs … the other way round."""
+    found = decided("Q(Relu(DQ(x, s)), s) = Q(DQ(x, s), s)", real="float16", zero_points="lowest")
+    assert found.verdict == PROVED
+    found = decided("Q(Relu(DQ(x, s)), s) = Q(DQ(x, s), s)", real="float16")
+    assert found.verdict == REFUTED and found.holds == [0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sigmoid = exact(sigmoid)",
+        "Q(DQ(x, s), t) = Q(Relu(Relu(DQ(x, s))), t)",
+        "Q(Add(DQ(a, s), DQ(b, s)), s) = Q(Add(DQ(b, s), DQ(a, s)), s)",
+    ],
+)
+def test_what_is_not_decided_is_unknown_with_a_reason(text: str) -> None:
+    where = {"zero_points": "lowest"} if "Relu" in text else {}
+    found = decided(text, **where)
+    assert found.verdict == UNKNOWN and found.missing and found.counterexample is None
+
+
+def test_negative_scales_turn_a_maximum_round() -> None:
+    assert decided("Q(MaxPool(x), s) = MaxPool(Q(x, s))").verdict == PROVED
+    found = decided("Q(MaxPool(x), s) = MaxPool(Q(x, s))", sign="negative")
+    assert found.verdict == REFUTED and float(next(iter(found.counterexample.scales.values()))) < 0  # type: ignore[union-attr]
+
+
+def integers(text: str, given: str = "", **ranges: str) -> dict[str, Any]:
+    pytest.importorskip("bitwuzla")
+    return prove_job(text, ClaimDomain(ranges=ranges, given=given), None, lambda done, of: None)
+
+
+def test_integers_are_decided_as_by_trying_all() -> None:
+    """Small ranges, in Python's integers."""
+    ranges = {"v": "-40..40", "z": "-3..3", "s": "1..4"}
+    text = "round_even(v + (z << s), s) = round_even(v, s) + z"
+    wrong = [
+        (s, v, z)
+        for s, v, z in product(range(1, 5), range(-40, 41), range(-3, 4))
+        if round(Fraction(v + (z << s), 1 << s)) != round(Fraction(v, 1 << s)) + z
+    ]
+    found = integers(text, **ranges)
+    assert found["verdict"] == REFUTED and found["counterexample"]["operands"] == {"s": "1", "v": "1", "z": "1"}
+    assert wrong and all(z % 2 for _, _, z in wrong)
+    assert integers(text, "(z & 1) == 0", **ranges)["verdict"] == PROVED
+
+
+def test_an_integer_formula_holds_a_solver_formula() -> None:
+    found = integers("(v << 2) - v = 3 * v", v="int16")
+    (step,) = found["steps"]
+    assert found["verdict"] == PROVED and step["rule"] == "solver" and "(check-sat)" in step["formula"]
+
+
+def test_two_arithmetics_are_counted() -> None:
+    where = ClaimDomain(real="bfloat16", zero_points="0")
+    found = prove_job("reciprocal in bfloat16 = divide in bfloat16", where, None, lambda done, of: None)
+    x, scale = (
+        Fraction(float(found["counterexample"][part][name])) for part, name in (("operands", "x"), ("scales", "scale"))
+    )
+    assert found["verdict"] == REFUTED and found["notes"][1] == "1,137 of 32,639 scales have no difference"
+    quotient = BF16.type(float(x)) / BF16.type(float(scale))
+    assert found["counterexample"]["right"] == str(int(np.clip(np.rint(float(quotient)), 0, 255)))
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.where.real != "float32"])
+def test_rules_of_narrow_types_come_out_as_they_say(name: str) -> None:
+    if name == "dq-q-float16-int16":
+        pytest.skip("a test of its own, which is slow")
+    rule = RULES[name]
+    assert prove_job(rule.claim, rule.domain(), None, lambda done, of: None)["verdict"] == rule.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*RULES])
+def test_every_rule_comes_out_as_it_says(name: str) -> None:
+    rule = RULES[name]
+    assert prove_job(rule.claim, rule.domain(), None, lambda done, of: None, 2)["verdict"] == rule.verdict
+
+
+def cli(*words: str) -> Any:
+    return CliRunner().invoke(main, ["prove", *words])
+
+
+def test_the_exit_code_is_the_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    for words, code, verdict in (
+        (["per-axis"], 0, PROVED),
+        ([IDENTITY, "--float", "bfloat16"], 1, REFUTED),
+        (["sigmoid = exact(sigmoid)"], 4, UNKNOWN),
+    ):
+        result = cli(*words, "-o", str(file), "--json")
+        assert result.exit_code == code, result.output
+        assert json.loads(result.stdout)["verdict"] == json.loads(file.read_text())["verdict"] == verdict
+        told = cli(*words, "-o", str(file))
+        assert told.exit_code == code and told.stdout.startswith(verdict)
+
+
+def test_a_certificate_is_checked_on_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    assert cli(IDENTITY, "--float", "float16", "-o", str(file)).exit_code == 0
+    checked = cli("--check", str(file), "--json")
+    assert checked.exit_code == 0 and json.loads(checked.stdout)["holds"] is True
+    data = json.loads(file.read_text())
+    data["steps"][0]["blocks"][0][2] = "0" * 64
+    file.write_text(json.dumps(data))
+    checked = cli("--check", str(file))
+    assert checked.exit_code == 1 and "does not hold" in checked.stdout
+
+
+def test_a_file_that_is_no_certificate_is_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    file.write_text('{"format": "tiebreak-proof", "version": 2}')
+    result = cli("--check", str(file))
+    assert result.exit_code == 2 and "damaged" in result.stderr
+
+
+def test_what_is_tried_is_bounded() -> None:
+    found = decide(claim_of(IDENTITY), 1000)
+    assert found.verdict == UNKNOWN and "combinations of codes and scales, more than 1e+03" in found.missing
+
+
+def test_a_range_that_leaves_the_words_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="can leave words of 72 bits"):
+        integers("v * m * m = v", v="int32", m="0..2147483647")
+
+
+def test_rules_are_listed() -> None:
+    assert set(json.loads(cli("--list", "--json").stdout)) == set(RULES)
+    assert "dq-q-bfloat16" in cli("--list").stdout
