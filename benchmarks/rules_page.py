@@ -22,9 +22,9 @@ HEAD = """# Rewrite rules, settled
 
 Made by `python benchmarks/rules_page.py`; not edited by hand.
 
-Each rule is decided by [`tiebreak prove`](prove.md) for every input, every scale of the normal range and, unless it says
-so, every zero point. `tiebreak prove RULE` does it again. The certificates are in `benchmarks/rules`, and were checked by
-the checker that shares no code with the prover.
+Each rule is decided by [`tiebreak prove`](prove.md) for every input, every scale of the normal range and, unless it
+says so, every zero point. `tiebreak prove RULE` does it again. The certificates are in `benchmarks/rules`; they were
+checked by the checker, which shares no code with the prover.
 
 | rule | claim | for | verdict | counterexample | what it means |
 | --- | --- | --- | --- | --- | --- |
