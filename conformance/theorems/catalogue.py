@@ -52,10 +52,12 @@ DOUBLE = (
 )
 SINGLE = "A quotient nearer to a half than float32 can tell is rounded to the half, and then to even."
 INVERSE = "1 / scale is rounded, then the product is: two errors instead of one."
-INVERSE_DOUBLE = "1 / scale is rounded to float64, so that a tie, and little else, may be missed."
+INVERSE_DOUBLE = (
+    "1 / scale is rounded to float64. Only a tie can be missed: no other quotient is near enough to a half."
+)
 INVERSE_NARROW = "1 / scale is rounded to float32; the product of two float32 numbers is exact in float64."
-ONCE = "The product and the sum are rounded once, but 1 / scale is rounded before."
-EVEN_SHIFT = "An even zero point keeps each tie's even neighbour even, and no sum is rounded."
+ONCE = "1 / scale is rounded; then the product plus the zero point is, as coarsely as the sum is large."
+EVEN_SHIFT = "An even zero point keeps each tie's even neighbour even, and sums near a half are exact."
 ODD_SHIFT = "An odd zero point makes each tie's even neighbour odd."
 SUM_SINGLE = "The sum of the quotient and the zero point is rounded to float32, which can move it to a half."
 HALF = "v + 0.5 is rounded to float32; and floor takes each tie up, not to even."
