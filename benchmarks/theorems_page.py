@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 
 from theorems import Row, read
 
@@ -106,7 +107,7 @@ def heading(theorem: Theorem) -> str:
 def section(name: str, group: list[Theorem], found: Counted) -> Iterator[str]:
     verb = "gives the same codes as" if group[0].equal else "gives other codes than"
     yield f"### {name}"
-    yield f"`{group[0].left.name}` {verb} `{group[0].right.name}`.\n{group[0].why}"
+    yield f"`{group[0].left.name}` {verb} `{group[0].right.name}`.\n{fill(group[0].why, 120)}"
     head = ("inputs, codes", "inputs per scale", "most", "without", "simplest", "ends")
     yield markdown_table(head, [row_of(found[theorem.id]) for theorem in group])
 

@@ -25,6 +25,7 @@ from tiebreak.conformance.theorems.counting_narrow import NarrowCounter
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.reports.audit import print_audit
 from tiebreak.reports.records import read_run
+from tiebreak.reports.run_info import check_info
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 if not BENCHMARKS.is_dir():
@@ -176,6 +177,12 @@ def test_a_runs_root_cause_tells_the_theorem(tmp_path: Path) -> None:
     (told,) = causes["own-reciprocal"]["theorems"]
     assert told.startswith("`reciprocal in float32` differs from `divide in float32` at 69.0 inputs per scale")
     assert [name for name, row in causes.items() if "theorems" in row] == ["own-reciprocal"]
+    info = read_run(tmp_path / "run").info
+    check_info(info)
+    (place,) = (n for n, row in enumerate(info["clusters"]) if "theorems" in row)
+    info["clusters"][place]["theorems"] = ["text", 2]
+    with pytest.raises(ValueError, match=rf"clusters\[{place}\].theorems"):
+        check_info(info)
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "<dt>theorem</dt><dd>`reciprocal in float32` differs from" in page
     assert CliRunner().invoke(main, ["findings", str(tmp_path / "run"), "-o", str(tmp_path / "out")]).exit_code == 0

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -311,3 +314,45 @@ def test_a_domain_without_theorems_is_refused(domain: dict[str, object], message
 def test_what_no_theorem_is_about_is_refused(name: str, domain: ScaleDomain, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         compare(arithmetic_named(name), arithmetic_named(name), domain)
+
+
+def test_two_comparisons_never_share_a_log(tmp_path: Path) -> None:
+    domain, log = ScaleDomain(quantized="uint2", ends=False), tmp_path / "log.jsonl"
+
+    def again(done: int, of: int) -> None:
+        with pytest.raises(InvalidInput, match="another comparison is writing there"):
+            compare(RECIPROCAL, DIVIDED, domain, log=log)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(RECIPROCAL, DIVIDED, domain, log=log, progress=again)
+    assert len(compare(RECIPROCAL, DIVIDED, domain, log=log).digests) == 128
+
+
+FLUSHING = """
+import ctypes, numpy as np, sys
+from tiebreak.conformance.theorems import _all_scales
+from tiebreak.golden.errors import MachineryFailed
+one = np.ones(1)
+side = _all_scales.Side(0, 0, 0, 1, one, one)
+_all_scales.least_inputs(side, 1)
+library = ctypes.CDLL("libm.so.6")
+words = (ctypes.c_uint32 * 16)()
+library.fegetenv(words)
+words[7] |= 0x8040  # MXCSR: flush results, treat operands as zero
+library.fesetenv(words)
+for call in (lambda: _all_scales.least_inputs(side, 1), lambda: _all_scales.differing(side, side, np.ones(1, np.uint32))):
+    try:
+        call()
+    except MachineryFailed as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="MXCSR is x86's")
+def test_a_thread_that_flushes_subnormals_counts_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", FLUSHING], capture_output=True, text=True, check=True)
+    assert (
+        done.stdout.splitlines()
+        == ["this thread's floating-point mode flushes subnormal numbers: no count would be right"] * 2
+    )
