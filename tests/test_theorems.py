@@ -341,7 +341,8 @@ words = (ctypes.c_uint32 * 16)()
 library.fegetenv(words)
 words[7] |= 0x8040  # MXCSR: flush results, treat operands as zero
 library.fesetenv(words)
-for call in (lambda: _all_scales.least_inputs(side, 1), lambda: _all_scales.differing(side, side, np.ones(1, np.uint32))):
+scales = np.ones(1, np.uint32)
+for call in (lambda: _all_scales.least_inputs(side, 1), lambda: _all_scales.differing(side, side, scales)):
     try:
         call()
     except MachineryFailed as error:
