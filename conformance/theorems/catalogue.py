@@ -44,7 +44,6 @@ NORMAL_ALL_BYTES = (ScaleDomain(quantized="uint8", zero_point=None, ends=False),
 EVEN, NORMAL_EVEN = (ScaleDomain(zero_point=128),), (ScaleDomain(zero_point=128, ends=False),)
 ODD = (ScaleDomain(zero_point=127, ends=False), ScaleDomain(zero_point=255, ends=False))
 RANGES = (*NORMAL_BYTES, ScaleDomain(zero_point=128, ends=False))
-WORDS = (ScaleDomain(quantized="uint16", ends=False),)
 NARROW = tuple(ScaleDomain(real, one) for real in ("float16", "bfloat16") for one in ("uint8", "int8"))
 
 DOUBLE = (
@@ -75,7 +74,7 @@ RANGE = "A FakeQuantize counts steps of a range whose ends and width are rounded
 
 def theorems() -> tuple[Theorem, ...]:
     """Every theorem, the quick ones first."""
-    return (*single(), *further(), *zero_points(), *narrow(), *words())
+    return (*single(), *further(), *zero_points(), *narrow())
 
 
 def each(left: str, right: str, domains: Iterable[ScaleDomain], *, equal: bool = False, why: str) -> Iterator[Theorem]:
@@ -118,12 +117,7 @@ def zero_points() -> Iterator[Theorem]:
     yield from each("divide in float32, before-rounding", "divide in float32", (*NORMAL_EVEN, *ODD), why=SUM_SINGLE)
     yield from each("reciprocal in float32, before-rounding", "divide in float32", (*NORMAL_EVEN, *ODD), why=SUM_SINGLE)
     for right in ("divide in float32", "exact"):
-        yield from each("fused in float32", right, (BYTES[0], *NORMAL_EVEN, *ODD), why=ONCE)
-
-
-def words() -> Iterator[Theorem]:
-    """Codes of 16 bits, where nothing is subnormal or overflows."""
-    yield from each("reciprocal in float32", "divide in float32", WORDS, why=INVERSE)
+        yield from each("fused in float32", right, (NORMAL_BYTES[0], *NORMAL_EVEN, *ODD), why=ONCE)
 
 
 def narrow() -> Iterator[Theorem]:
