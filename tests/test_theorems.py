@@ -19,6 +19,7 @@ from tiebreak.conformance.theorems.compare import compare, counterexample_of
 from tiebreak.conformance.theorems.counterexample import roundest
 from tiebreak.conformance.theorems.counting import SingleCounter
 from tiebreak.conformance.theorems.counting_narrow import NarrowCounter, differing_inputs
+from tiebreak.conformance.theorems.exponents import constants_are_normal
 from tiebreak.conformance.theorems.scale_blocks import significant_bits
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.golden.elements import FLOAT_TYPES
@@ -155,6 +156,17 @@ def test_an_exponent_that_is_called_normal_is_like_every_other(name: str, quanti
     assert all((other == middle).all() for other in others)
 
 
+def test_an_exponent_with_a_constant_that_is_no_normal_number_is_an_end() -> None:
+    decisions = SingleCounter(RECIPROCAL, EXACT, ScaleDomain()).decisions[0]
+    for name in ("reciprocal in float32", "narrow-reciprocal in float64", "fused in float32"):
+        held = [constants_are_normal(arithmetic_named(name), decisions, exponent) for exponent in (0, 125, 126)]
+        assert held == [True, True, False]  # 1 / 2^127 is subnormal
+    held = [constants_are_normal(arithmetic_named("range in float32"), decisions, one) for one in (0, 117, 118)]
+    assert held == [True, True, False]  # 510 times 2^119 is too near the largest number
+    assert constants_are_normal(DIVIDED, decisions, 126)
+    assert constants_are_normal(arithmetic_named("reciprocal in float64"), decisions, 126)
+
+
 def test_subnormal_scales_are_not_like_the_others() -> None:
     compared = SingleCounter(RECIPROCAL, DIVIDED, ScaleDomain())
     assert {-127, 127} < set(compared.ends)
@@ -181,7 +193,11 @@ def test_a_wrong_guess_changes_nothing(name: str, factor: float) -> None:
 def test_overlapping_decisions_count_an_input_once() -> None:
     left, right = np.array([[1, 4, 9, 30], [0, 0, 0, 0]]), np.array([[5, 6, 9, 20], [0, 0, 0, 1]])
     assert differing_inputs(left, right).tolist() == [5 + 10, 1]
-    compared = SingleCounter(RECIPROCAL, EXACT, ScaleDomain())
+    for quantized in ("uint8", "int8"):
+        check_overlaps(SingleCounter(RECIPROCAL, EXACT, ScaleDomain(quantized=quantized)))
+
+
+def check_overlaps(compared: SingleCounter) -> None:
     scales = np.array([1, 77, 0x200001, 0x3FC12345, 0x7F000001], np.uint32)
     tables = zip(*(compared.least_inputs(int(scale)) for scale in scales), strict=True)
     expected = differing_inputs(*(np.stack(table) for table in tables))
