@@ -16,7 +16,7 @@ import theorem_fractions as fractions
 from tiebreak.conformance.theorems import _all_scales
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic, arithmetic_named
 from tiebreak.conformance.theorems.compare import compare, counterexample_of
-from tiebreak.conformance.theorems.counterexample import roundest
+from tiebreak.conformance.theorems.counterexample import roundest, simplest_counterexample
 from tiebreak.conformance.theorems.counting import SingleCounter
 from tiebreak.conformance.theorems.counting_narrow import NarrowCounter, differing_inputs
 from tiebreak.conformance.theorems.exponents import constants_are_normal
@@ -373,3 +373,11 @@ def test_a_thread_that_flushes_subnormals_counts_nothing() -> None:
         done.stdout.splitlines()
         == ["this thread's floating-point mode flushes subnormal numbers: no count would be right"] * 2
     )
+
+
+def test_of_inputs_that_differ_the_one_with_the_fewest_bits_is_shown() -> None:
+    left, right = np.array([3, 21, 37, 50]), np.array([7, 25, 35, 50])  # 4 has one bit, 24 and 36 have two
+    found = simplest_counterexample(SINGLE, 1, 5, left, right)
+    assert (found.x, found.left, found.right) == (4, 6, 5)
+    found = simplest_counterexample(SINGLE, 1, 5, 1 - right[::-1], 1 - left[::-1])
+    assert found.x == 4 | 1 << 31 and found.left != found.right
