@@ -1,10 +1,10 @@
 """Measures every theorem of conformance/theorems/catalogue.py: counts for all scales, a certificate each.
 
-    python benchmarks/theorems.py [--only TEXT …] [--logs FOLDER] [-o FILE]
+    python benchmarks/theorems.py [--only TEXT …] [--logs FOLDER] [--workers N] [-o FILE]
 
 FILE gets a line of JSON for each theorem as soon as it is counted; theorems that it has already are left out. FOLDER
 keeps each block of an unfinished theorem, so that a run that was stopped goes on there. TEXT is a part of a theorem's
-id. Ends with 1 if a theorem is false.
+id. N threads count; one does by default. Ends with 1 if a theorem is false.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def read(path: Path | None) -> list[Row]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def measured(theorem: Theorem, logs: Path | None) -> Row:
-    """A theorem's certificate, and what it took on one core; None if a part had been counted before."""
+def measured(theorem: Theorem, logs: Path | None, workers: int = 1) -> Row:
+    """A theorem's certificate, and what it took on all cores; None if a part had been counted before."""
     log = logs / f"{theorem.id}.jsonl" if logs is not None else None
     begun, begin = log is not None and log.exists(), time.process_time()
-    comparison = compare(theorem.left, theorem.right, theorem.domain, log=log)
+    comparison = compare(theorem.left, theorem.right, theorem.domain, log=log, workers=workers)
     seconds = None if begun else round(time.process_time() - begin, 1)
     return {"id": theorem.id, **certificate_of(comparison), "cpu_seconds": seconds}
 
@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", action="append", metavar="TEXT")
     parser.add_argument("--logs", type=Path, metavar="FOLDER")
+    parser.add_argument("--workers", type=int, default=1, metavar="N")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE")
     chosen = parser.parse_args(arguments)
     known = {row["id"] for row in read(chosen.output)}
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wanted = not chosen.only or any(text in theorem.id for text in chosen.only)
         if not wanted or theorem.id in known:
             continue
-        row = measured(theorem, chosen.logs)
+        row = measured(theorem, chosen.logs, chosen.workers)
         line = told(theorem, row)
         print(line, flush=True)
         false |= line.endswith("FALSE")

@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 
 from theorems import Row, read
 
@@ -58,6 +59,7 @@ and are not counted. Of float16 and bfloat16 each scale is counted by itself.
 of the narrow types), little-endian uint32 in the order of the scales, of which it holds 16 digits. Anybody can count
 such a block again with a program of their own. `python benchmarks/theorems.py -o FILE` counts all of them anew.
 {cost}
+
 ## Read the tables
 
 *Inputs per scale* is the mean over the scales of a row. *Without* is the share of scales at which no input differs. The
@@ -67,9 +69,11 @@ differs for some zero point of the type; since the zero point is added after rou
 """
 
 
-def page(found: Counted) -> str:
-    known = [theorem for theorem in theorems() if theorem.id in found]
-    parts = [HEAD.format(cost="").strip()]
+def page(rows: Iterable[Row]) -> str:
+    by_id = {row["id"]: row for row in rows}
+    known = [theorem for theorem in theorems() if theorem.id in by_id]
+    found = {theorem.id: comparison_of(by_id[theorem.id]) for theorem in known}
+    parts = [HEAD.format(cost=cost_text([by_id[theorem.id] for theorem in known])).strip()]
     for title, equal in (("Equal", True), ("Different", False)):
         parts.append(f"## {title}")
         groups: dict[str, list[Theorem]] = defaultdict(list)
@@ -81,6 +85,21 @@ def page(found: Counted) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def cost_text(rows: Iterable[Row]) -> str:
+    """The most seconds that a theorem took, by the bits of its codes and by whether the ends were counted."""
+    most: dict[tuple[int, bool], float] = defaultdict(float)
+    for row in rows:
+        domain = comparison_of(row).domain
+        if domain.real == "float32" and row["cpu_seconds"] is not None:
+            key = domain.quantized_type.bits, domain.ends
+            most[key] = max(most[key], row["cpu_seconds"])
+    rows_of_table = [
+        (f"float32 to {bits} bits", "all" if ends else "ordinary", f"{seconds:,.0f}")
+        for (bits, ends), seconds in sorted(most.items())
+    ]
+    return markdown_table(("inputs, codes", "scales", "most seconds of one core with AVX2"), rows_of_table)
+
+
 def heading(theorem: Theorem) -> str:
     return f"{theorem.left.name} against {theorem.right.name}"
 
@@ -88,7 +107,7 @@ def heading(theorem: Theorem) -> str:
 def section(name: str, group: list[Theorem], found: Counted) -> Iterator[str]:
     verb = "gives the same codes as" if group[0].equal else "gives other codes than"
     yield f"### {name}"
-    yield f"`{group[0].left.name}` {verb} `{group[0].right.name}`.\n{group[0].why}"
+    yield f"`{group[0].left.name}` {verb} `{group[0].right.name}`.\n{fill(group[0].why, 120)}"
     head = ("inputs, codes", "inputs per scale", "most", "without", "simplest", "ends")
     yield markdown_table(head, [row_of(found[theorem.id]) for theorem in group])
 
@@ -123,19 +142,18 @@ def ends_text(found: ScaleComparison) -> str:
     return f"{found.ends.differing:,} in {found.ends.scales:,} scales{undefined}"
 
 
-def results(found: Counted, rows: Iterable[Row]) -> str:
+def results(rows: Iterable[Row]) -> str:
     """The packaged results: each certificate without what only a check needs."""
+    known = {theorem.id for theorem in theorems()}
     short = [{name: row[name] for name in row if name not in ("digests", "cpu_seconds")} for row in rows]
-    lines = [json.dumps(row) for row in short if row["id"] in found]
+    lines = [json.dumps(row) for row in short if row["id"] in known]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def main(path: str) -> None:
     rows = read(Path(path))
-    known = {theorem.id for theorem in theorems()}
-    found = {row["id"]: comparison_of(row) for row in rows if row["id"] in known}
-    write_text(PAGE, page(found))
-    write_text(RESULTS, results(found, rows))
+    write_text(PAGE, page(rows))
+    write_text(RESULTS, results(rows))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from tiebreak.conformance.theorems.counting_narrow import NarrowCounter
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.reports.audit import print_audit
 from tiebreak.reports.records import read_run
+from tiebreak.reports.run_info import check_info
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 if not BENCHMARKS.is_dir():
@@ -34,7 +36,7 @@ import theorems as measuring  # noqa: E402
 import theorems_page  # noqa: E402
 
 ROWS = {row["id"]: row for row in measuring.read(BENCHMARKS / "theorems.jsonl")}
-QUICK = [one for one in theorems() if one.domain.quantized != "uint16" and one.id in ROWS]
+QUICK = [one for one in theorems() if one.id in ROWS]
 TINY = Theorem(
     arithmetic_named("reciprocal in float32"),
     arithmetic_named("divide in float32"),
@@ -56,9 +58,9 @@ def test_every_theorem_is_counted_and_says_what_was_found() -> None:
 
 
 def test_the_page_and_the_package_are_what_the_script_makes() -> None:
-    found = {name: comparison_of(row) for name, row in ROWS.items()}
-    assert theorems_page.PAGE.read_text(encoding="utf-8") == theorems_page.page(found)
-    assert theorems_page.RESULTS.read_text(encoding="utf-8") == theorems_page.results(found, ROWS.values())
+    rows = list(ROWS.values())
+    assert theorems_page.PAGE.read_text(encoding="utf-8") == theorems_page.page(rows)
+    assert theorems_page.RESULTS.read_text(encoding="utf-8") == theorems_page.results(rows)
 
 
 @pytest.mark.parametrize("theorem", QUICK, ids=lambda one: one.id)
@@ -92,13 +94,14 @@ def test_theorems_are_measured_once(
     assert [row["id"] for row in measuring.read(output)] == [TINY.id, false.id]
     assert capsys.readouterr().out.splitlines()[1].endswith("FALSE")
     assert measuring.main(asked) == 0 and capsys.readouterr().out == ""
-    page = theorems_page.page({row["id"]: comparison_of(row) for row in measuring.read(output)})
+    page = theorems_page.page(measuring.read(output))
     assert "### reciprocal" not in page  # the catalogue of the page knows neither
     monkeypatch.setattr(theorems_page, "theorems", lambda: (TINY,))
-    lines = theorems_page.page({row["id"]: comparison_of(row) for row in measuring.read(output)}).splitlines()
+    lines = theorems_page.page(measuring.read(output)).splitlines()
     assert "### reciprocal in float32 against divide in float32" in lines
     (row,) = (line for line in lines if line.startswith("| float32 to uint2, zero point 0 |"))
     assert row.endswith("| not counted |")
+    assert re.search(r"^\| float32 to 2 bits \| ordinary \| \d+ \|$", "\n".join(lines), re.MULTILINE)
 
 
 def facets(name: str) -> dict[str, str]:
@@ -174,6 +177,12 @@ def test_a_runs_root_cause_tells_the_theorem(tmp_path: Path) -> None:
     (told,) = causes["own-reciprocal"]["theorems"]
     assert told.startswith("`reciprocal in float32` differs from `divide in float32` at 69.0 inputs per scale")
     assert [name for name, row in causes.items() if "theorems" in row] == ["own-reciprocal"]
+    info = read_run(tmp_path / "run").info
+    check_info(info)
+    (place,) = (n for n, row in enumerate(info["clusters"]) if "theorems" in row)
+    info["clusters"][place]["theorems"] = ["text", 2]
+    with pytest.raises(ValueError, match=rf"clusters\[{place}\].theorems"):
+        check_info(info)
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "<dt>theorem</dt><dd>`reciprocal in float32` differs from" in page
     assert CliRunner().invoke(main, ["findings", str(tmp_path / "run"), "-o", str(tmp_path / "out")]).exit_code == 0

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +16,10 @@ import theorem_fractions as fractions
 from tiebreak.conformance.theorems import _all_scales
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic, arithmetic_named
 from tiebreak.conformance.theorems.compare import compare, counterexample_of
-from tiebreak.conformance.theorems.counterexample import roundest
+from tiebreak.conformance.theorems.counterexample import roundest, simplest_counterexample
 from tiebreak.conformance.theorems.counting import SingleCounter
 from tiebreak.conformance.theorems.counting_narrow import NarrowCounter, differing_inputs
+from tiebreak.conformance.theorems.exponents import constants_are_normal
 from tiebreak.conformance.theorems.scale_blocks import significant_bits
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.golden.elements import FLOAT_TYPES
@@ -152,6 +156,17 @@ def test_an_exponent_that_is_called_normal_is_like_every_other(name: str, quanti
     assert all((other == middle).all() for other in others)
 
 
+def test_an_exponent_with_a_constant_that_is_no_normal_number_is_an_end() -> None:
+    decisions = SingleCounter(RECIPROCAL, EXACT, ScaleDomain()).decisions[0]
+    for name in ("reciprocal in float32", "narrow-reciprocal in float64", "fused in float32"):
+        held = [constants_are_normal(arithmetic_named(name), decisions, exponent) for exponent in (0, 125, 126)]
+        assert held == [True, True, False]  # 1 / 2^127 is subnormal
+    held = [constants_are_normal(arithmetic_named("range in float32"), decisions, one) for one in (0, 117, 118)]
+    assert held == [True, True, False]  # 510 times 2^119 is too near the largest number
+    assert constants_are_normal(DIVIDED, decisions, 126)
+    assert constants_are_normal(arithmetic_named("reciprocal in float64"), decisions, 126)
+
+
 def test_subnormal_scales_are_not_like_the_others() -> None:
     compared = SingleCounter(RECIPROCAL, DIVIDED, ScaleDomain())
     assert {-127, 127} < set(compared.ends)
@@ -178,7 +193,11 @@ def test_a_wrong_guess_changes_nothing(name: str, factor: float) -> None:
 def test_overlapping_decisions_count_an_input_once() -> None:
     left, right = np.array([[1, 4, 9, 30], [0, 0, 0, 0]]), np.array([[5, 6, 9, 20], [0, 0, 0, 1]])
     assert differing_inputs(left, right).tolist() == [5 + 10, 1]
-    compared = SingleCounter(RECIPROCAL, EXACT, ScaleDomain())
+    for quantized in ("uint8", "int8"):
+        check_overlaps(SingleCounter(RECIPROCAL, EXACT, ScaleDomain(quantized=quantized)))
+
+
+def check_overlaps(compared: SingleCounter) -> None:
     scales = np.array([1, 77, 0x200001, 0x3FC12345, 0x7F000001], np.uint32)
     tables = zip(*(compared.least_inputs(int(scale)) for scale in scales), strict=True)
     expected = differing_inputs(*(np.stack(table) for table in tables))
@@ -311,3 +330,54 @@ def test_a_domain_without_theorems_is_refused(domain: dict[str, object], message
 def test_what_no_theorem_is_about_is_refused(name: str, domain: ScaleDomain, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         compare(arithmetic_named(name), arithmetic_named(name), domain)
+
+
+def test_two_comparisons_never_share_a_log(tmp_path: Path) -> None:
+    domain, log = ScaleDomain(quantized="uint2", ends=False), tmp_path / "log.jsonl"
+
+    def again(done: int, of: int) -> None:
+        with pytest.raises(InvalidInput, match="another comparison is writing there"):
+            compare(RECIPROCAL, DIVIDED, domain, log=log)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(RECIPROCAL, DIVIDED, domain, log=log, progress=again)
+    assert len(compare(RECIPROCAL, DIVIDED, domain, log=log).digests) == 128
+
+
+FLUSHING = """
+import ctypes, numpy as np, sys
+from tiebreak.conformance.theorems import _all_scales
+from tiebreak.golden.errors import MachineryFailed
+one = np.ones(1)
+side = _all_scales.Side(0, 0, 0, 1, one, one)
+_all_scales.least_inputs(side, 1)
+library = ctypes.CDLL("libm.so.6")
+words = (ctypes.c_uint32 * 16)()
+library.fegetenv(words)
+words[7] |= 0x8040  # MXCSR: flush results, treat operands as zero
+library.fesetenv(words)
+scales = np.ones(1, np.uint32)
+for call in (lambda: _all_scales.least_inputs(side, 1), lambda: _all_scales.differing(side, side, scales)):
+    try:
+        call()
+    except MachineryFailed as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64" or sys.platform != "linux", reason="MXCSR is x86's")
+def test_a_thread_that_flushes_subnormals_counts_nothing() -> None:
+    done = subprocess.run([sys.executable, "-c", FLUSHING], capture_output=True, text=True, check=True)
+    assert (
+        done.stdout.splitlines()
+        == ["this thread's floating-point mode flushes subnormal numbers: no count would be right"] * 2
+    )
+
+
+def test_of_inputs_that_differ_the_one_with_the_fewest_bits_is_shown() -> None:
+    left, right = np.array([3, 21, 37, 50]), np.array([7, 25, 35, 50])  # 4 has one bit, 24 and 36 have two
+    found = simplest_counterexample(SINGLE, 1, 5, left, right)
+    assert (found.x, found.left, found.right) == (4, 6, 5)
+    found = simplest_counterexample(SINGLE, 1, 5, 1 - right[::-1], 1 - left[::-1])
+    assert found.x == 4 | 1 << 31 and found.left != found.right

@@ -55,7 +55,7 @@ cdef class Side:
             raise ValueError(f"kind {kind} of {len(KINDS)}")
         if start.shape[0] != least.shape[0] or not start.shape[0]:
             raise ValueError(f"{start.shape[0]} and {least.shape[0]} decisions")
-        self.start, self.least = start, least  # kept alive
+        self.start, self.least = np.asarray(start), np.asarray(least)  # kept alive
         self.side.kind, self.side.added = kind, <float>added
         self.side.first, self.side.last = <float>first, <float>last
         self.side.start, self.side.least = &start[0], &least[0]
