@@ -29,6 +29,13 @@ STEPS = Extension(
     include_dirs=[str(SEMANTICS)],
     extra_compile_args=[*NO_CONTRACTION, "-fno-trapping-math", "-fno-math-errno"] if NO_CONTRACTION else [],
 )
+THRESHOLDS = Extension(
+    "tiebreak.golden._thresholds",
+    [str(GOLDEN / "_thresholds.pyx")],
+    depends=[str(GOLDEN / "thresholds.h")],
+    include_dirs=[str(GOLDEN)],
+    extra_compile_args=NO_CONTRACTION,
+)
 LOOPS = [
     Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
     for path in sorted(GOLDEN.glob("kernels/*.pyx"))
@@ -55,7 +62,7 @@ setup(
     cmdclass={"build_py": BuildWithIndex},
     options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
-        [MEMORYVIEWS, KERNEL, STEPS, *LOOPS],
+        [MEMORYVIEWS, KERNEL, STEPS, THRESHOLDS, *LOOPS],
         include_path=["src"],
         compiler_directives={"language_level": "3"},
         shared_utility_qualified_name=SHARED,

@@ -215,16 +215,12 @@ def blocks_left(space: Space, log: SweepLog) -> list[int]:
 
 def run_blocks(runner: BlockRunner, space: Space, left: Sequence[int], log: SweepLog, progress: Progress) -> None:
     """Run these blocks and add them to the log."""
-    done = space.inputs - sum(inputs_in_block(space, number) for number in left)
+    done = space.inputs - sum(space.results_in(number) for number in left)
     progress(done, space.inputs)
     for block, machine in runner.finished_blocks():
         log.add(block, machine)
-        done += inputs_in_block(space, block.number)
+        done += space.results_in(block.number)
         progress(done, space.inputs)
-
-
-def inputs_in_block(space: Space, block: int) -> int:
-    return space.piece * len(space.pieces(block))
 
 
 def check_place(certificate: Path) -> None:
@@ -260,7 +256,7 @@ def check_whole(space: Space, log: SweepLog) -> None:
     if sorted(log.blocks) != list(range(space.blocks)):
         raise DamagedFile(f"{log.path}: damaged: it has other blocks than the sweep")
     for number, block in log.blocks.items():
-        first, count = space.pieces(number)[0], inputs_in_block(space, number)
+        first, count = space.pieces(number)[0], space.results_in(number)
         graded = 0 if block.fault else count
         last = [] if block.folded.last is None else [block.folded.last]
         inside = all(first <= i.first <= i.last < first + count for i in [*block.folded.kept, *last])
@@ -304,7 +300,7 @@ def check_job(
         facts, blocks = sweeper.facts(), list[Block]()
         for block in sweeper.sweep(range(space.blocks)):
             blocks.append(block)
-            progress(sum(inputs_in_block(space, b.number) for b in blocks), space.inputs)
+            progress(sum(space.results_in(b.number) for b in blocks), space.inputs)
     finally:
         sweeper.close()
     blocks.sort(key=lambda block: block.number)
