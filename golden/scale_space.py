@@ -30,12 +30,12 @@ LINE = 1 << 22  # inputs of a block with one scale
 
 
 class ScalePart(NamedTuple):
-    """Scales `first`, `first + step`, … (bit patterns), `count` of them, with the inputs next to their thresholds."""
+    """Scales `first`, `first + step`, … (bit patterns), `size` of them, with the inputs next to their thresholds."""
 
     name: str
     first: int
     step: int
-    count: int
+    size: int
 
 
 class LinePart(NamedTuple):
@@ -96,7 +96,7 @@ class ScaleSpace:
     def blocks_of(self, part: Part) -> int:
         if isinstance(part, LinePart):
             return max(1, -(-(part.last - part.first) // LINE))
-        return -(-part.count // self.rows)
+        return -(-part.size // self.rows)
 
     @property
     def blocks(self) -> int:
@@ -110,7 +110,7 @@ class ScaleSpace:
     def inputs_of(self, part: Part) -> int:
         if isinstance(part, LinePart):
             return part.last - part.first + self.blocks_of(part)
-        return part.count * columns(self.codes)
+        return part.size * columns(self.codes)
 
     def place_of(self, block: int) -> tuple[int, int]:
         """The part of a block (its number) and the block's number in it."""
@@ -125,7 +125,7 @@ class ScaleSpace:
         part, number = self.parts[(place := self.place_of(block))[0]], place[1]
         if isinstance(part, LinePart):
             return np.array([part.scale], np.uint32)
-        first, last = number * self.rows, min((number + 1) * self.rows, part.count)
+        first, last = number * self.rows, min((number + 1) * self.rows, part.size)
         return (part.first + part.step * np.arange(first, last, dtype=np.int64)).astype(np.uint32)
 
     def line_ends(self, block: int) -> tuple[int, int]:
@@ -141,7 +141,7 @@ class ScaleSpace:
         if isinstance(part, LinePart):
             first, last = self.line_ends(block)
             return last - first + 1
-        return min(self.rows, part.count - number * self.rows) * columns(self.codes)
+        return min(self.rows, part.size - number * self.rows) * columns(self.codes)
 
     @property
     def most_results(self) -> int:
@@ -189,17 +189,16 @@ def scale_space_from(data: Mapping[str, Any]) -> ScaleSpace:
 def part_from(row: Sequence[Any]) -> Part:
     """A part from its row: its kind, its name and three numbers."""
     kind, name, *numbers = row
-    found = {"scales": ScalePart, "line": LinePart}[kind](str(name), *map(int, numbers))
-    return found
+    one, two, three = map(int, numbers)
+    kinds: dict[str, type[ScalePart] | type[LinePart]] = {"scales": ScalePart, "line": LinePart}
+    return kinds[kind](str(name), one, two, three)
 
 
 def check_scale_space(space: ScaleSpace) -> ScaleSpace:
-    """The space, if each scale is positive and finite, and each place is that of a finite float32; else InvalidInput."""
+    """The space if each scale is positive and finite, and each place that of a finite float32. InvalidInput if not."""
     for part in space.parts:
         if isinstance(part, ScalePart):
-            inside = (
-                part.step > 0 < part.count and 0 < part.first <= part.first + part.step * (part.count - 1) < INFINITE
-            )
+            inside = part.step > 0 < part.size and 0 < part.first <= part.first + part.step * (part.size - 1) < INFINITE
         else:
             inside = 0 < part.scale < INFINITE and -LARGEST <= part.first < part.last <= LARGEST
         if not inside:

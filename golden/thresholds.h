@@ -4,8 +4,9 @@
  * the inputs of one scale: the lower inputs of all steps, then those between, then the upper ones, then the finite ends
  * and zero. So each loop reads and writes whole vectors.
  *
- * A scale is *plain* if all its thresholds are normal and finite. Then a place is the upper part of the bits of a double
- * product, moved by a constant: no loop branches. Other scales go the long way, threshold by threshold.
+ * A scale is *plain* if all its thresholds are finite. Then the place of a normal threshold is the upper part of the
+ * bits of a double product, moved by a constant: no loop branches. Subnormal thresholds, which are few, are done anew.
+ * Other scales go the long way, threshold by threshold.
  */
 
 #ifndef TIEBREAK_THRESHOLDS_H
@@ -52,10 +53,9 @@ static inline scale_parts parts_of(uint32_t scale, int32_t most) {
     int beyond = exponent ? (int)exponent : 1;
     parts.significand = exponent ? significand | 0x800000 : significand;
     parts.offset = (uint32_t)(beyond + 126 - 150 - 1023) << 23;
-    /* half a scale is normal from exponent 2 on; the greatest product takes the bits of `most` more */
-    parts.plain = exponent >= 2 && (double)most * parts.significand < 16777216.0 * most && exponent < 254;
-    for (; parts.plain && most; most >>= 1)
-        parts.plain = ++exponent < 254;
+    /* the greatest product has as many bits more as `most` has */
+    for (parts.plain = 1; parts.plain && most; most >>= 1)
+        parts.plain = ++beyond < 254;
     return parts;
 }
 
@@ -106,12 +106,28 @@ CLONED static void fill_plain(scale_parts parts, int32_t first, int32_t count, u
     }
 }
 
+typedef struct {
+    int32_t begin, end;
+} some_steps;
+
+/* The steps, numbered from `first`, whose thresholds fill_plain does not know: subnormal ones, or all. */
+static inline some_steps others(uint32_t scale, scale_parts parts, int32_t first, int32_t count) {
+    some_steps steps = {0, parts.plain ? 0 : count};
+    if (parts.plain && scale < 0x1000000) {
+        int64_t odd = 0xffffff / (int64_t)parts.significand, last = (odd - 1) / 2;
+        int64_t begin = -last - 1 - first, end = last + 1 - first;
+        steps.begin = (int32_t)(begin < 0 ? 0 : begin > count ? count : begin);
+        steps.end = (int32_t)(end < 0 ? 0 : end > count ? count : end);
+    }
+    return steps;
+}
+
 static void fill_middle(uint32_t scale, scale_parts parts, int32_t first, int32_t count, uint32_t *middle) {
+    some_steps steps = others(scale, parts, first, count);
     if (parts.plain)
         fill_plain(parts, first, count, middle);
-    else
-        for (int32_t i = 0; i < count; i++)
-            middle[i] = pattern(threshold(scale, first + i) - ((first + i) & 1));
+    for (int32_t i = steps.begin; i < steps.end; i++)
+        middle[i] = pattern(threshold(scale, first + i) - ((first + i) & 1));
 }
 
 /* A place one lower has a pattern one higher if it is negative. */
@@ -127,16 +143,17 @@ CLONED static void fill_neighbours(int32_t count, const uint32_t *RESTRICT middl
 static void fill_row(uint32_t scale, int32_t first, int32_t count, uint32_t *row) {
     scale_parts parts = parts_of(scale, first < 0 && -first > first + count ? -first : first + count);
     uint32_t *below = row, *middle = row + count, *above = row + 2 * count;
+    some_steps steps = others(scale, parts, first, count);
     if (parts.plain) {
         fill_plain(parts, first, count, middle);
         fill_neighbours(count, middle, below, above);
-    } else
-        for (int32_t i = 0; i < count; i++) {
-            int64_t step = first + i, place = threshold(scale, step) - (step & 1);
-            below[i] = pattern(place - 1);
-            middle[i] = pattern(place);
-            above[i] = pattern(place + 1);
-        }
+    }
+    for (int32_t i = steps.begin; i < steps.end; i++) {
+        int64_t step = first + i, place = threshold(scale, step) - (step & 1);
+        below[i] = pattern(place - 1);
+        middle[i] = pattern(place);
+        above[i] = pattern(place + 1);
+    }
     row[3 * count] = NEGATIVE | LARGEST;
     row[3 * count + 1] = 0;
     row[3 * count + 2] = LARGEST;

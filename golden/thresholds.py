@@ -2,8 +2,8 @@
 
 A *step* k is an integer that the quotient rounds to. Its threshold to k + 1 lies at (k + 1/2) * scale: the product of
 24 bits and 17 bits, which an integer of 41 bits holds. The *place* of a float32 is its number in order of value: 0 for
-zero, 1 for the least positive one, -1 for its negative. A tie rounds to the even step (ONNX, round half to even). So the
-exact threshold is the place of the least x above the product if k is even, and from the product on if k is odd.
+zero, 1 for the least positive one, -1 for its negative. A tie rounds to the even step (ONNX, round half to even). So
+the exact threshold is the place of the least x above the product if k is even, and from the product on if k is odd.
 
 Working precision divides in float32 first. A quotient rounded to k + 1/2 makes a tie of its own. Then the threshold
 moves by one place at most: up if k is even, down if k is odd. No two floats lie so near to the product that both their

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 COUNTS = ("scales", "asked", "working", "wrong", "differing", "located", "located_pairs", "pairs")
@@ -25,9 +25,9 @@ class Worst(NamedTuple):
 class ScaleBlock:
     """A block's number, counts, checksum and seconds. `fault` says why there are no results; then all else is empty.
 
-    Of the inputs `asked`, `working` have the answer of working precision alone and `wrong` neither form's. `differing` are
-    the scales with a wrong answer. All thresholds of `located` of them were found, and `located_pairs` counts every x
-    with which such a scale differs. `pairs` adds the inputs asked that are wrong with the others: it is a lower bound
+    Of the inputs `asked`, `working` have the answer of working precision alone and `wrong` neither form's. `differing`
+    are the scales with a wrong answer. All thresholds of `located` of them were found, and `located_pairs` counts every
+    x with which such a scale differs. `pairs` adds the inputs asked that are wrong with the others: it is a lower bound
     where not all are located. `seconds` are the backend's.
     """
 
@@ -40,7 +40,7 @@ class ScaleBlock:
     located: int = 0
     located_pairs: int = 0
     pairs: int = 0
-    worst: Worst = Worst()
+    worst: Worst = field(default_factory=Worst)
     sha256: str = ""
     seconds: float = 0.0
     fault: str = ""

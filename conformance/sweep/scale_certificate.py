@@ -76,6 +76,9 @@ class ScaleResult:
             found.setdefault(group_of(self.space.part_of(block.number).name), []).append(block)
         return found
 
+    def described_parts(self) -> dict[str, Any]:
+        return {name: together(blocks) for name, blocks in self.parts().items()}
+
     def described(self) -> dict[str, Any]:
         return {
             **FORMAT,
@@ -90,7 +93,7 @@ class ScaleResult:
             "assumes": dict(assumptions(self.space)),
             "inputs": self.space.inputs,
             "total": together(self.blocks),
-            "parts": {name: together(blocks) for name, blocks in self.parts().items()},
+            "parts": self.described_parts(),
             "invariance": self.invariance(),
             "sha256": chained(self.space, self.blocks),
             "faults": {str(block.number): block.fault for block in self.blocks if block.fault},
@@ -113,7 +116,7 @@ class ScaleResult:
         return {"compared": len(digests), "other": other}
 
     def comparable(self, part: ScalePart) -> bool:
-        ends = np.array([part.first, part.first + part.step * (part.count - 1)], np.uint32)
+        ends = np.array([part.first, part.first + part.step * (part.size - 1)], np.uint32)
         return bool(lie_apart(ends, self.space.first_step, self.space.codes).all())
 
 

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tiebreak.adapters.registry import check_spec, spec_from_file
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import (
+    BlockRunner,
     Progress,
     SweepLimits,
     backend_changes,
@@ -30,24 +31,13 @@ from tiebreak.conformance.sweep.scale_certificate import (
     together,
     write_scale_certificate,
 )
-from tiebreak.conformance.sweep.scale_judging import NotMonotone
 from tiebreak.conformance.sweep.scale_plan import scale_space
 from tiebreak.conformance.sweep.scale_sweeper import ScaleSweeper
-from tiebreak.golden.errors import DamagedFile, InvalidInput, Unsupported
+from tiebreak.golden.errors import DamagedFile, InvalidInput, NotMonotone, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.scale_space import ScaleSpace
 from tiebreak.golden.verdicts import FOREIGN
 from tiebreak.version import __version__
-
-
-class ScaleRunner(Protocol):
-    """Runs a sweep's blocks: on one worker here, or on many elsewhere; as a BlockRunner, without causes."""
-
-    seconds: float
-
-    def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]: ...
-    def finished_blocks(self) -> Iterator[tuple[ScaleBlock, dict[str, Any]]]: ...
-    def close(self) -> None: ...
 
 
 @dataclass
@@ -73,10 +63,10 @@ class LocalScales:
         self.sweeper.close()
 
 
-MakeRunner = Callable[[str, ScaleSpace, SweepLimits], ScaleRunner]
+MakeRunner = Callable[[str, ScaleSpace, SweepLimits], BlockRunner]
 
 
-def local_scales(spec: str, space: ScaleSpace, how: SweepLimits) -> ScaleRunner:
+def local_scales(spec: str, space: ScaleSpace, how: SweepLimits) -> BlockRunner:
     return LocalScales(ScaleSweeper(check_spec(spec), space, how.time_limit, how.memory_limit))
 
 
@@ -123,7 +113,7 @@ def log_is_of(certificate: Path, space: ScaleSpace) -> bool:
 
 
 def carry_out_scales(
-    runner: ScaleRunner, space: ScaleSpace, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
+    runner: BlockRunner, space: ScaleSpace, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
 ) -> dict[str, Any]:
     """Sweep with any runner of blocks, log the blocks, and write the certificate; see `every_scale_job`."""
     log = SweepLog(sweep_log_path(certificate), scale_block_from)

@@ -11,8 +11,7 @@ from tiebreak.conformance.sweep.scale_blocks import ScaleBlock
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden._thresholds import grade_asked
 from tiebreak.golden.elements import FLOAT_TYPES
-from tiebreak.golden.errors import MachineryFailed, TiebreakError
-from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES
+from tiebreak.golden.errors import MachineryFailed, NotMonotone
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.scale_space import LinePart, ScaleSpace
@@ -20,12 +19,6 @@ from tiebreak.golden.thresholds import asked_of, columns, exact_row, lie_apart
 
 SAMPLED = 64  # scales on which the judge is compared with the reference kernel, and a few with the oracle
 BY_ORACLE = 4
-
-
-class NotMonotone(TiebreakError):  # noqa: N818 - says what is the matter
-    """A greater input has a smaller result: then one of the two is wrong, and thresholds say nothing of the others."""
-
-    exit_code = EXIT_DISCREPANCIES
 
 
 @dataclass(frozen=True)
@@ -64,7 +57,7 @@ class ScaleJudge:
         scales = space.scales_in(answer.block)
         if isinstance(space.part_of(answer.block), LinePart):
             self.check_line(answer)
-            block = ScaleBlock(answer.block, scales=1, asked=answer.output.size, seconds=answer.seconds)
+            block = ScaleBlock(answer.block, asked=answer.output.size, seconds=answer.seconds)
             return block, NONE_MOVED
         codes = np.ascontiguousarray(answer.output).reshape(scales.size, -1)
         wrong, working = self.graded(scales, codes)
@@ -127,7 +120,7 @@ class ScaleJudge:
         for part in self.space.parts:
             if isinstance(part, LinePart):
                 continue
-            at = np.unique(np.linspace(0, part.count - 1, SAMPLED).astype(np.int64))
+            at = np.unique(np.linspace(0, part.size - 1, SAMPLED).astype(np.int64))
             scales = (part.first + part.step * at).astype(np.uint32)
             scales = scales[lie_apart(scales, self.space.first_step, self.space.codes)]
             if scales.size:

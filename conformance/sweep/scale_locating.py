@@ -89,7 +89,7 @@ def bracketed(space: ScaleSpace, moved: Moved) -> OwnThresholds:
 
 
 def by_neighbours(space: ScaleSpace, moved: Moved) -> OwnThresholds:
-    """For scales whose inputs are in order: a wrong threshold is bracketed by its own three inputs, or the next ones."""
+    """For scales whose inputs are in order: a wrong threshold is bracketed by its own three inputs or the next ones."""
     word = f"u{moved.codes.dtype.itemsize}"
     codes, count, lowest = moved.codes, space.codes - 1, space.result.lowest
     low = (np.arange(space.codes) + lowest).astype(codes.dtype)

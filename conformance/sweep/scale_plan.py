@@ -35,6 +35,7 @@ ENDS = {  # by the bits of the output: a part, its exponent, how many significan
 SAMPLED = {8: 4096, 16: 64}  # significands at every other exponent, by the bits of the output
 ALONE = 1 << 14  # significands where a backend takes one scale a call
 LINES = (0x3F9D89D9, 0x3F800000, 0x3FFFFFFF, 0x3FB504F3, 0x3FC90FDB, 0x3F8E38E4)  # scales in [1, 2) that get every x
+ALL_LINES = 1 << 16  # significands from which on they all do; the first only, of fewer
 BELOW = 4  # an x smaller than a scale by this factor is far from the first threshold
 
 
@@ -92,14 +93,14 @@ def scale_space(selection: Selection, significands: int | None, *, along_axis: b
 
 
 def parts_of(bits: int, count: int) -> Iterator[Part]:
-    """The parts of a sweep with `count` significands, for an output of so many bits."""
+    """The parts of a sweep with `count` significands, the normal range first, for an output of so many bits."""
     yield evenly(NORMAL, EXPONENT_OF_ONE, count)
     for name, exponent, most in ENDS[bits]:
         yield evenly(name, exponent, min(count, most))
     sampled = min(count, SAMPLED[bits])
     for exponent in (EXPONENT_OF_ONE, *range(2, EXPONENT_OF_ONE), *range(EXPONENT_OF_ONE + 1, HIGHEST)):
         yield evenly(f"{SAMPLE}{exponent - EXPONENT_OF_ONE}", exponent, sampled)
-    for number, scale in enumerate(LINES):
+    for number, scale in enumerate(LINES if count >= ALL_LINES else LINES[:1]):
         name = f"{EVERY_X}0x{scale:08x}"
         if number == 0 and count == SIGNIFICANDS:
             yield LinePart(name, scale, -LARGEST, LARGEST)
@@ -128,15 +129,15 @@ def evenly(name: str, exponent: int, count: int) -> ScalePart:
 
 def assumptions(space: ScaleSpace) -> Mapping[str, str]:
     """What a certificate says of its own limits, by name."""
-    normal = next(part for part in space.parts if part.name == NORMAL)
-    whole = normal.count == SIGNIFICANDS
-    sample = f"{normal.count:,} of {SIGNIFICANDS:,} significands, evenly apart"
+    count = next(part.size for part in space.parts if isinstance(part, ScalePart))
+    whole = count == SIGNIFICANDS
+    sample = f"{count:,} of {SIGNIFICANDS:,}, evenly apart"
     lines = sum(part.name.startswith(EVERY_X) for part in space.parts)
     return {
-        "monotone": "with one scale, results never go back as x grows; checked among the inputs asked where any is wrong, "
-        f"and with every x between the thresholds in {lines} stretches",
-        "invariant": "a power of two times x and scale changes no result on the normal range; checked by the checksums of "
-        f"{SAMPLED[space.result.bits]:,} significands at most at each exponent",
-        "significands": "all of them" if whole else f"a sample: {sample}" if isinstance(normal, ScalePart) else "none",
+        "monotone": "with one scale, results never go back as x grows; checked where an answer is wrong, "
+        f"and with every x in {lines} stretches",
+        "invariant": "a power of two times x and scale changes no result on the normal range; "
+        f"checked by checksums, with up to {SAMPLED[space.result.bits]:,} significands at every other exponent",
+        "significands": "all of them" if whole else f"a sample: {sample}",
         "calls": "many scales a call, along the first axis" if space.along_axis else "one scale a call",
     }

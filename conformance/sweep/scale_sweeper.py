@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -58,7 +57,6 @@ class ScaleSweeper:
     judge: ScaleJudge | None = None
     digests: Digests = field(default_factory=Digests)
     taken: bool = False  # whether a block had results: the backend accepts the node
-    faults: int = 0
 
     def start(self) -> None:
         """Start the worker. InvalidInput for a wrong spec, MachineryFailed if the backend can't be started."""
@@ -77,19 +75,19 @@ class ScaleSweeper:
         Unsupported if the backend refuses the node, MachineryFailed after too many faults, NotMonotone if results go
         back.
         """
-        todo = list(numbers)
+        todo, faults = list(numbers), 0
         while todo:
             if self.worker is None:
                 self.start()
             for block in self.batch(todo[: BATCH[self.space.result.bits]]):
                 todo.remove(block.number)
-                self.faults += bool(block.fault)
+                faults += bool(block.fault)
                 yield block
-                if self.faults >= MOST_FAULTS:
-                    raise MachineryFailed(f"backend {self.spec!r}: given up after {self.faults} blocks: {block.fault}")
+                if faults >= MOST_FAULTS:
+                    raise MachineryFailed(f"backend {self.spec!r}: given up after {faults} blocks: {block.fault}")
 
     def batch(self, numbers: Sequence[int]) -> list[ScaleBlock]:
-        """The first of these blocks that are finished: all of them, or those until the worker ended, which is one's fault."""
+        """The finished blocks: all of these, or those until the worker ended and the one whose fault that is."""
         assert self.worker is not None
         judged: list[Judged] = []
         finished: list[ScaleBlock] = []
