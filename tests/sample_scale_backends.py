@@ -31,7 +31,8 @@ class Box:
         dtype = node.outputs[0].dtype
         info = np.iinfo(dtype)
 
-        def run(x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
+        def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
+            zero_point = np.zeros(scale.shape) if zero_point is None else zero_point
             column = (-1, 1) if scale.ndim else ()
             with np.errstate(all="ignore"):
                 found = self.run(x, scale.reshape(column), zero_point.astype(np.float32).reshape(column))

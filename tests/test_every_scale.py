@@ -28,11 +28,12 @@ STRETCH = LinePart("every x with scale, from 2 to 3 steps", LINES[0], 0x40000000
 
 
 def space(kind: str = "uint8", zero_point: int = 128, *, along_axis: bool = True, significands: int = 64) -> ScaleSpace:
-    """Few significands at each exponent, and every x only from 2 to 3.5."""
+    """Few significands at some exponents, and every x only from 2 to 3.5."""
     inputs = {"y_zero_point": str(zero_point)}
     selection = Selection(("onnx.QuantizeLinear",), {}, "float32", kind, 0, inputs)
     found = scale_space(selection, significands, along_axis=along_axis)
     parts = [part for part in found.parts if isinstance(part, ScalePart)]
+    parts = [*parts[:4], *parts[4::12]]
     one = ScalePart("with the one scale", samples.SCALE - 7, 1, 15)
     return replace(found, parts=(*parts, one, STRETCH))
 
@@ -83,10 +84,9 @@ def test_subnormal_scales_are_a_part_of_their_own() -> None:
 
 def test_what_depends_on_the_exponent_shows() -> None:
     of = space()
-    for name, other in (("quotient_box", 0), ("reciprocal_box", 0), ("with_epsilon_box", 33)):
-        told = ScaleResult(of, {}, swept(name, of), 1.0).invariance()
-        assert told["compared"] == 244
-        assert (len(told["other"]) == 0) if other == 0 else len(told["other"]) > other
+    small = ["-114", "-102", "-90", "-78"]  # 1e-30 is less than half a unit in the last place of larger scales
+    for name, other in (("quotient_box", []), ("reciprocal_box", []), ("with_epsilon_box", small)):
+        assert ScaleResult(of, {}, swept(name, of), 1.0).invariance() == {"compared": 21, "other": other}
 
 
 @pytest.mark.parametrize("name", samples.BACK)
