@@ -92,7 +92,7 @@ def test_thresholds_of_working_precision_are_the_oracles(step: int) -> None:
 
 @pytest.mark.parametrize(("kind", "zero_point"), KINDS)
 def test_what_is_asked_and_how_it_is_graded(kind: str, zero_point: int) -> None:
-    """NumPy asks what the compiled loop asks; the kernel's answers are the exact row, and those of working precision."""
+    """NumPy asks what the compiled loop asks; the answers of the kernel are the exact row, and working precision."""
     result = INTEGER_TYPES[kind]
     first, codes = result.lowest - zero_point, result.highest - result.lowest + 1
     scales = some_scales(2 if codes > 256 else 60)

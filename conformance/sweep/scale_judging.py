@@ -38,6 +38,15 @@ class Moved:
 NONE_MOVED = Moved(*np.empty((3, 0), np.uint32))
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A block without its checksum, what of it needs more questions, and the results that the checksum is of."""
+
+    block: ScaleBlock
+    moved: Moved
+    telling: Array
+
+
 @dataclass
 class ScaleJudge:
     """Judges blocks of one space; its own rule is compared with the reference kernel and the oracle first."""
@@ -52,16 +61,17 @@ class ScaleJudge:
         self.low = (np.arange(space.codes) + space.result.lowest).astype(space.node.outputs[0].dtype)
         self.check_itself()
 
-    def judge(self, answer: BlockAnswer) -> tuple[ScaleBlock, Moved]:
-        """The block, without its checksum, and what of it needs more questions. NotMonotone if results go back."""
+    def judge(self, answer: BlockAnswer) -> Judged:
+        """The block and what of it needs more questions. NotMonotone if results go back."""
         space = self.space
         scales = space.scales_in(answer.block)
         if isinstance(space.part_of(answer.block), LinePart):
             self.check_line(answer)
             block = ScaleBlock(answer.block, asked=answer.output.size, seconds=answer.seconds)
-            return block, NONE_MOVED
+            return Judged(block, NONE_MOVED, answer.output)
         codes = np.ascontiguousarray(answer.output).reshape(scales.size, -1)
-        wrong, working = self.graded(scales, codes)
+        plain = lie_apart(scales, space.first_step, space.codes)
+        wrong, working = self.graded(scales, codes, plain)
         at = np.flatnonzero(wrong)
         block = ScaleBlock(
             answer.block,
@@ -72,12 +82,25 @@ class ScaleJudge:
             differing=at.size,
             seconds=answer.seconds,
         )
-        return block, Moved(scales[at], codes[at], wrong[at])
+        return Judged(block, Moved(scales[at], codes[at], wrong[at]), self.telling(codes, plain & (wrong == 0)))
 
-    def graded(self, scales: Array, codes: Array) -> tuple[Array, int]:
-        """For each scale the number of wrong answers; in all, the number of answers of working precision alone."""
+    def telling(self, codes: Array, right: Array) -> Array:
+        """The results that a checksum is of, as bytes: of `right` scales the middle ones alone. All others are certain.
+
+        So a checksum takes less time than the backend.
+        """
+        steps = self.space.codes - 1
+        middle = codes[:, steps : 2 * steps] if right.all() else codes[right, steps : 2 * steps]
+        others = np.flatnonzero(~right)
+        parts = (middle, codes[others], others)
+        return np.concatenate([np.ascontiguousarray(part).reshape(-1).view(np.uint8) for part in parts])
+
+    def graded(self, scales: Array, codes: Array, plain: Array) -> tuple[Array, int]:
+        """For each scale the number of wrong answers; in all, the number of answers of working precision alone.
+
+        `plain` are the scales whose thresholds lie apart.
+        """
         wrong, working = np.zeros(scales.size, np.uint32), 0
-        plain = lie_apart(scales, self.space.first_step, self.space.codes)
         if plain.all():
             return wrong, self.grade_plain(scales, codes, wrong)
         for some, grade in ((plain, self.grade_plain), (~plain, self.grade_others)):

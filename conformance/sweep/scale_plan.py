@@ -46,7 +46,7 @@ def scale_case(selection: Selection, *, along_axis: bool) -> Case:
         raise InvalidInput("a sweep is of exactly one --operator")
     spec = get_operator(operators[0])
     form = spec.forms[0]
-    if len(form) < 2 or not form[1].endswith("scale"):
+    if len(form) < 2 or not form[1].endswith(("scale", "scales")):
         raise InvalidInput(f"{spec.id} has no scale as its second input: --every-scale is for quantize operators")
     for name in form[:2]:
         if name in selection.inputs:

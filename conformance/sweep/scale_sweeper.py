@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.isolation import MEMORY_LIMIT
@@ -34,8 +34,7 @@ BATCH = {8: 16, 16: 4}  # blocks that are judged before their moved thresholds a
 FAULTS = (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory)
 
 
-@dataclass
-class Judged:
+class Unfinished(NamedTuple):
     """A judged block, what of it needs more questions, and what gives its checksum."""
 
     block: ScaleBlock
@@ -89,7 +88,7 @@ class ScaleSweeper:
     def batch(self, numbers: Sequence[int]) -> list[ScaleBlock]:
         """The finished blocks: all of these, or those until the worker ended and the one whose fault that is."""
         assert self.worker is not None
-        judged: list[Judged] = []
+        judged: list[Unfinished] = []
         finished: list[ScaleBlock] = []
         try:
             with on_other_cores() if self.pinned else nullcontext():
@@ -105,18 +104,19 @@ class ScaleSweeper:
             finished.append(ScaleBlock(guilty, fault=fault))
         return finished
 
-    def judged(self, answer: BlockAnswer) -> Judged:
+    def judged(self, answer: BlockAnswer) -> Unfinished:
         assert self.judge is not None
         if answer.status == "unsupported" and not self.taken:
             raise Unsupported(answer.message)
         if answer.status != "ok":
             fault = answer.message or "an error without a message"
-            return Judged(ScaleBlock(answer.block, fault=fault), NONE_MOVED, str)
+            return Unfinished(ScaleBlock(answer.block, fault=fault), NONE_MOVED, str)
         self.taken = True
-        digest = self.digests.begun(answer.output, answer.element)
-        return Judged(*self.judge.judge(answer), digest)
+        found = self.judge.judge(answer)
+        element = answer.element if found.telling is answer.output else ""
+        return Unfinished(found.block, found.moved, self.digests.begun(found.telling, element))
 
-    def finished(self, judged: Judged) -> ScaleBlock:
+    def finished(self, judged: Unfinished) -> ScaleBlock:
         """The block with its checksum and its moved thresholds."""
         asked: list[float] = []
 
