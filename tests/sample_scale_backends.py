@@ -74,6 +74,10 @@ def truncated(x: Array, scale: Array, zero_point: Array) -> Array:
     return np.trunc(x / scale) + zero_point
 
 
+def two_more(x: Array, scale: Array, zero_point: Array) -> Array:
+    return quotient(x, scale, zero_point) + 2
+
+
 def one_scale(x: Array, scale: Array, zero_point: Array) -> Array:
     odd = scale.view(np.uint32) == SCALE
     return np.where(odd, away(x, scale, zero_point), quotient(x, scale, zero_point))
@@ -119,6 +123,7 @@ WRONG = {
     "fused": fused,
     "away": away,
     "truncated": truncated,
+    "two_more": two_more,
     "one_scale": one_scale,
     "subnormal_scales": subnormal_scales,
     "with_epsilon": with_epsilon,

@@ -139,6 +139,13 @@ def test_a_truncated_quotient_is_half_a_step_off() -> None:
     assert block.pairs == int(whole.sum()) and block.worst.places == int(whole.max())
 
 
+def test_an_x_between_several_moved_thresholds_is_counted_once() -> None:
+    of = replace(space(), parts=(ScalePart("normal range", 0x3F800000, 1, 1),))
+    (block,) = swept("two_more_box", of)
+    first, last = thresholds_of(np.full(2, 0x3F800000), np.array([-130, 126])).tolist()
+    assert block.pairs == last - first  # all but what gets an end of the range in either way
+
+
 def test_a_crash_costs_a_block_and_no_other() -> None:
     of = space()
     blocks = swept("crash_box", of)
