@@ -25,7 +25,7 @@ from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
-from tiebreak.golden.scale_space import Call, ScaleSpace, scale_space_from
+from tiebreak.golden.scale_space import ScaleCall, ScaleSpace, scale_space_from
 from tiebreak.golden.space import Space, space_from
 from tiebreak.golden.untrusted_text import safe_text
 
@@ -137,7 +137,9 @@ def put_results(memory: Array, place: int, results: Array, width: int, same: Rep
     return end
 
 
-def run_calls(answerer: Answerer, arena: Arena, space: ScaleSpace, calls: Iterable[Call], at: int) -> dict[str, Any]:
+def run_calls(
+    answerer: Answerer, arena: Arena, space: ScaleSpace, calls: Iterable[ScaleCall], at: int
+) -> dict[str, Any]:
     """As run_block, for the calls of a sweep of every scale."""
     run, seconds, clock = answerer.compile_once(space.node.key), 0.0, time.perf_counter
     dtype, count, place, same = numpy_dtype(space.node.output_type), len(space.node.outputs), 0, Repeated()
@@ -153,13 +155,13 @@ def run_calls(answerer: Answerer, arena: Arena, space: ScaleSpace, calls: Iterab
     return {"seconds": seconds, "same": same.described()}
 
 
-def asked_calls(arena: Arena, request: Mapping[str, Any]) -> list[Call]:
+def asked_calls(arena: Arena, request: Mapping[str, Any]) -> list[ScaleCall]:
     """The calls that `ask_calls` put into the shared memory: one for all rows, or one for each."""
     place, rows, width, size = map(int, request["asked"])
     arena.reach(place + 4 * rows * (1 + width))
     words = np.frombuffer(arena.memory, np.uint32, rows * (1 + width), place).copy()  # a backend may overwrite them
     scales, x = words[:rows], words[rows:].reshape(rows, width)
-    return [Call(scales[first : first + size], x[first : first + size]) for first in range(0, rows, size)]
+    return [ScaleCall(scales[first : first + size], x[first : first + size]) for first in range(0, rows, size)]
 
 
 def run_block_on_device(device: Any, arena: Arena, space: Space, block: int, at: int) -> dict[str, Any]:
@@ -212,7 +214,7 @@ def slot_size(space: AnySpace) -> int:
     return -(-space.most_results * numpy_dtype(space.node.output_type).itemsize // ALIGNMENT) * ALIGNMENT
 
 
-def ask_calls(worker: WorkerProcess, space: ScaleSpace, call: Call, time_limit: float) -> BlockAnswer:
+def ask_calls(worker: WorkerProcess, space: ScaleSpace, call: ScaleCall, time_limit: float) -> BlockAnswer:
     """The results of inputs of one's own, which may not be more than a block's. Errors are those of block_answers.
 
     No other answer of the worker may be outstanding.

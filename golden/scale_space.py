@@ -50,7 +50,7 @@ class LinePart(NamedTuple):
 Part = ScalePart | LinePart
 
 
-class Call(NamedTuple):
+class ScaleCall(NamedTuple):
     """One call: the scales (bit patterns, uint32) of the rows of `x` (bit patterns, uint32, two axes)."""
 
     scales: Array
@@ -148,18 +148,18 @@ class ScaleSpace:
         """The most results that a block has."""
         return max(self.rows * columns(self.codes), LINE + 1)
 
-    def calls(self, block: int) -> Iterator[Call]:
+    def calls(self, block: int) -> Iterator[ScaleCall]:
         """The calls of a block, in order."""
         scales = self.scales_in(block)
         if isinstance(self.part_of(block), LinePart):
-            yield Call(scales, patterns_between(*self.line_ends(block)).reshape(1, -1))
+            yield ScaleCall(scales, patterns_between(*self.line_ends(block)).reshape(1, -1))
             return
         size = max(1, self.rows // CALLS[self.result.bits]) if self.along_axis else 1
         for first in range(0, scales.size, size):
             some = scales[first : first + size]
-            yield Call(some, asked_of(some, self.first_step, self.codes))
+            yield ScaleCall(some, asked_of(some, self.first_step, self.codes))
 
-    def arguments(self, call: Call) -> tuple[Array, ...]:
+    def arguments(self, call: ScaleCall) -> tuple[Array, ...]:
         """The node's inputs for a call."""
         shape = call.scales.shape if self.along_axis else ()
         x = call.x.view(np.float32)

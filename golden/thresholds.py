@@ -6,10 +6,10 @@ zero, 1 for the least positive one, -1 for its negative. A tie rounds to the eve
 the exact threshold is the place of the least x above the product if k is even, and from the product on if k is odd.
 
 Working precision divides in float32 first. A quotient rounded to k + 1/2 makes a tie of its own. Then the threshold
-moves by one place at most: up if k is even, down if k is odd. No two floats lie so near to the product that both their
-quotients round to the same k + 1/2 on one side: they differ by one unit in the last place, which is more than half
-a unit of the quotient. So three inputs show for each step where a threshold is, for either form of the answer: the last
-one that is k in both, the one between, and the first one that is k + 1 in both.
+moves by one place at most: up if k is even, down if k is odd. Of two floats on one side of the product, at most one has
+a quotient that rounds to k + 1/2. They differ by a unit in the last place, which is more than half a unit of the
+quotient. So three inputs show where a threshold is, for either form of the answer. They are the last one that is k in
+both, the one between, and the first one that is k + 1 in both.
 
 Places come from integers, not from floats: a library may have told the processor to treat subnormal numbers as zero.
 """

@@ -32,8 +32,8 @@ def print_scales(data: Mapping[str, Any], certificate: str) -> None:
     console, backend = Console(), data["backend"]
     title = f"{terminal_text(backend['name'])} {terminal_text(backend['version'])}: {data['operator']}"
     table = Table(title=f"{title}, every scale", box=box.SIMPLE_HEAD)
-    for heading in ("", "scales", "without difference", "pairs that differ", "worst scale", "off by"):
-        table.add_column(heading, justify="left" if not heading else "right")
+    for heading in ("", "scales", "same", "pairs that differ", "worst scale", "off by"):
+        table.add_column(heading, justify="left" if not heading else "right", overflow="fold")
     for name, part in [*data["parts"].items(), ("in all", data["total"])]:
         table.add_row(name, *part_cells(part))
     console.print(table)
@@ -50,7 +50,7 @@ def print_scales(data: Mapping[str, Any], certificate: str) -> None:
 
 def part_cells(part: Mapping[str, Any]) -> list[str]:
     """Scales, those that never differ, pairs that differ, the worst scale, how far a threshold is off."""
-    most = "at least " if part["located"] < part["differing"] else ""
+    most = "≥ " if part["located"] < part["differing"] else ""
     worst = f"{part['worst']['value']}: {part['worst']['pairs']:,}" if part["worst"]["pairs"] else ""
     places = part["farthest"]["places"]
     cells = [f"{part['scales']:,}", f"{part['scales'] - part['differing']:,}", f"{most}{part['pairs']:,}", worst]

@@ -14,7 +14,7 @@ from tiebreak.conformance.sweep.scale_blocks import ScaleBlock, Worst
 from tiebreak.conformance.sweep.scale_judging import Moved, went_back
 from tiebreak.golden._thresholds import wrong_steps
 from tiebreak.golden.problem import Array
-from tiebreak.golden.scale_space import Call, ScaleSpace
+from tiebreak.golden.scale_space import ScaleCall, ScaleSpace
 from tiebreak.golden.thresholds import (
     LARGEST,
     asked_of,
@@ -29,7 +29,7 @@ AT_ONCE = 16  # inputs asked for a threshold in one call
 MOST_FOLLOWED = 1 << 12  # wrong answers of a block: where there are more, those of some scales are followed
 BEYOND = LARGEST + 1  # the place of a threshold that no finite x reaches
 
-Ask = Callable[[Call], Array]  # the codes of a call
+Ask = Callable[[ScaleCall], Array]  # the codes of a call
 
 
 @dataclass
@@ -152,8 +152,8 @@ def check_order(moved: Moved, order: Array, space: ScaleSpace) -> None:
 def narrow(space: ScaleSpace, scales: Array, found: OwnThresholds, which: Array, ask: Ask) -> None:
     """Ask until these thresholds are located.
 
-    The first inputs asked are those next to the nearer end of the bracket, where one or two units in the last place
-    show; then ever farther ones; and once there is an input on either side, the bracket is cut into equal parts.
+    The first inputs asked are those next to the nearer end of the bracket: there one or two units in the last place
+    show. The next are ever farther. Once there is an input on either side, the bracket is cut into equal parts.
     """
     exact = thresholds_of(scales[found.row], found.step)
     down = found.upper <= exact
@@ -191,7 +191,7 @@ def ask_places(space: ScaleSpace, scales: Array, places: Array, ask: Ask) -> Arr
     size, found = max(1, space.most_results // AT_ONCE), []
     for first in range(0, scales.size, size):
         some = slice(first, first + size)
-        found.append(ask(Call(np.ascontiguousarray(scales[some]), patterns_at(places[some]))).astype(np.int64))
+        found.append(ask(ScaleCall(np.ascontiguousarray(scales[some]), patterns_at(places[some]))).astype(np.int64))
     codes = np.concatenate(found)
     back = codes[:, 1:] < codes[:, :-1]
     if back.any():

@@ -28,7 +28,7 @@ from tiebreak.conformance.sweep.sweeper import (
 from tiebreak.golden import kernel
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.problem import Array
-from tiebreak.golden.scale_space import Call, ScaleSpace
+from tiebreak.golden.scale_space import ScaleCall, ScaleSpace
 
 BATCH = {8: 16, 16: 4}  # blocks that are judged before their moved thresholds are located, by the bits of the output
 FAULTS = (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory)
@@ -120,7 +120,7 @@ class ScaleSweeper:
         """The block with its checksum and its moved thresholds."""
         asked: list[float] = []
 
-        def ask(call: Call) -> Array:
+        def ask(call: ScaleCall) -> Array:
             assert self.worker is not None
             answer = ask_calls(self.worker, self.space, call, self.time_limit)
             if answer.status != "ok":
