@@ -116,6 +116,11 @@ def crash(x: Array, scale: Array, zero_point: Array) -> Array:
     return quotient(x, scale, zero_point)
 
 
+def wrong_and_crash(x: Array, scale: Array, zero_point: Array) -> Array:
+    crash(x, scale, zero_point)
+    return reciprocal(x, scale, zero_point)
+
+
 RIGHT = {"quotient": quotient, "double": double}
 WRONG = {
     "reciprocal": reciprocal,
@@ -129,7 +134,7 @@ WRONG = {
     "with_epsilon": with_epsilon,
 }
 BACK = {"wraps": wraps, "dips": dips, "backwards": backwards}
-for name, run in {**RIGHT, **WRONG, **BACK, "crash": crash}.items():
+for name, run in {**RIGHT, **WRONG, **BACK, "crash": crash, "wrong_and_crash": wrong_and_crash}.items():
     globals()[f"{name}_box"] = Box(name, run)
 alone = Box("alone", quotient, alone=True)
 alone_reciprocal = Box("alone and reciprocal", reciprocal, alone=True)

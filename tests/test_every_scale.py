@@ -149,9 +149,11 @@ def test_an_x_between_several_moved_thresholds_is_counted_once() -> None:
     assert block.pairs == last - first  # all but what gets an end of the range in either way
 
 
-def test_a_crash_costs_a_block_and_no_other() -> None:
+@pytest.mark.parametrize("name", ["crash_box", "wrong_and_crash_box"])
+def test_a_crash_costs_a_block_and_no_other(name: str) -> None:
+    """Blocks before it that need more questions are asked again."""
     of = space()
-    blocks = swept("crash_box", of)
+    blocks = swept(name, of)
     faulty = {of.part_of(block.number).name for block in blocks if block.fault}
     assert faulty == {"highest exponent"} and "SIGABRT" in next(block.fault for block in blocks if block.fault)
     assert sorted(block.number for block in blocks) == list(range(of.blocks))

@@ -86,7 +86,10 @@ class ScaleSweeper:
                     raise MachineryFailed(f"backend {self.spec!r}: given up after {faults} blocks: {block.fault}")
 
     def batch(self, numbers: Sequence[int]) -> list[ScaleBlock]:
-        """The finished blocks: all of these, or those until the worker ended and the one whose fault that is."""
+        """The finished blocks: all of these, or if the worker ended, some and the one whose fault that is.
+
+        Answers come in order. Blocks with moved thresholds need the worker once more, so they are not finished then.
+        """
         assert self.worker is not None
         judged: list[Unfinished] = []
         finished: list[ScaleBlock] = []
@@ -98,10 +101,9 @@ class ScaleSweeper:
                     finished.append(self.finished(one))
         except FAULTS as error:
             finished += [self.finished(one) for one in judged[len(finished) :] if not one.moved.scales.size]
-            fault = self.ended(error)
             known = {block.number for block in finished}
-            guilty = next(number for number in numbers if number not in known)
-            finished.append(ScaleBlock(guilty, fault=fault))
+            unanswered = list(numbers[len(judged) :]) or [number for number in numbers if number not in known]
+            finished.append(ScaleBlock(unanswered[0], fault=self.ended(error)))
         return finished
 
     def judged(self, answer: BlockAnswer) -> Unfinished:
