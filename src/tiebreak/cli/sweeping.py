@@ -77,7 +77,7 @@ EXAMPLE = (
     "-o",
     "--output",
     metavar="FILE",
-    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-sweeps.",
+    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-sweeps, tiebreak-every-scale.json.",
 )
 @JUDGE_FOREIGN
 @scheduling
