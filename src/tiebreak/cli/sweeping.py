@@ -77,7 +77,8 @@ EXAMPLE = (
     "-o",
     "--output",
     metavar="FILE",
-    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-sweeps, tiebreak-every-scale.json.",
+    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-every-scale.json, "
+    "tiebreak-sweeps.",
 )
 @JUDGE_FOREIGN
 @scheduling
