@@ -15,11 +15,14 @@ ctypedef fused code_t:
 cdef extern from "thresholds.h" nogil:
     void fill_least(int32_t, int32_t, float *)
     void fill_row(uint32_t, int32_t, int32_t, uint32_t *)
-    uint32_t grade_u8(uint32_t, int32_t, int32_t, const uint8_t *, const uint8_t *, const float *, uint32_t *, uint8_t *, uint32_t *)
-    uint32_t grade_u16(uint32_t, int32_t, int32_t, const uint16_t *, const uint16_t *, const float *, uint32_t *, uint8_t *,
-                       uint32_t *)
-    int32_t wrong_u8(uint32_t, int32_t, int32_t, const uint8_t *, const uint8_t *, const float *, uint32_t *, uint8_t *, int32_t *)
-    int32_t wrong_u16(uint32_t, int32_t, int32_t, const uint16_t *, const uint16_t *, const float *, uint32_t *, uint8_t *, int32_t *)
+    uint32_t grade_u8(uint32_t, int32_t, int32_t, const uint8_t *, const uint8_t *, const float *,
+                      uint32_t *, uint8_t *, uint32_t *)
+    uint32_t grade_u16(uint32_t, int32_t, int32_t, const uint16_t *, const uint16_t *, const float *,
+                       uint32_t *, uint8_t *, uint32_t *)
+    int32_t wrong_u8(uint32_t, int32_t, int32_t, const uint8_t *, const uint8_t *, const float *,
+                     uint32_t *, uint8_t *, int32_t *)
+    int32_t wrong_u16(uint32_t, int32_t, int32_t, const uint16_t *, const uint16_t *, const float *,
+                      uint32_t *, uint8_t *, int32_t *)
 
 
 def fill_asked(const uint32_t[::1] scales, int32_t first, uint32_t[:, ::1] out):
@@ -51,7 +54,8 @@ def grade_asked(const uint32_t[::1] scales, const code_t[:, ::1] codes, const co
     with nogil:
         for row in range(scales.shape[0]):
             if code_t is uint8_t:
-                working += grade_u8(scales[row], first, count, &codes[row, 0], &low[0], &least[0], &middle[0], &up[0], &wrong[row])
+                working += grade_u8(scales[row], first, count, &codes[row, 0], &low[0], &least[0], &middle[0], &up[0],
+                                    &wrong[row])
             else:
                 working += grade_u16(scales[row], first, count, &codes[row, 0], &low[0], &least[0], &middle[0], &up[0],
                                      &wrong[row])

@@ -11,6 +11,7 @@ import pytest
 import sample_scale_backends as samples
 from sweep_support import cli
 
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep import scale_job, scale_plan
 from tiebreak.conformance.sweep.job import SweepLimits
 from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
@@ -141,7 +142,7 @@ def test_an_interrupted_sweep_goes_on(tmp_path: Path, name: str) -> None:
 
 
 def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path) -> None:
-    selection = scale_plan.Selection(("onnx.QuantizeLinear",), {}, "float32", "uint8", 0, {})
+    selection = Selection(("onnx.QuantizeLinear",), {}, "float32", "uint8", 0, {})
     path = tmp_path / "c.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scale_job, "write_scale_certificate", lambda path, result: 1 / 0)
@@ -181,7 +182,7 @@ def test_a_damaged_certificate_is_one_line(tmp_path: Path, name: str, value: Any
 def test_a_call_has_many_scales() -> None:
     for kind, scales in (("uint8", 5461), ("int16", 21)):
         space: ScaleSpace = scale_plan.scale_space(
-            scale_plan.Selection(("onnx.QuantizeLinear",), {}, "float32", kind, 0, {"y_zero_point": "0"}),
+            Selection(("onnx.QuantizeLinear",), {}, "float32", kind, 0, {"y_zero_point": "0"}),
             None,
             along_axis=True,
         )

@@ -13,7 +13,7 @@ from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import EVEN
-from tiebreak.golden.scale_space import LinePart, ScalePart, ScaleSpace, check_scale_space, scale_space_from
+from tiebreak.golden.scale_space import LinePart, Part, ScalePart, ScaleSpace, check_scale_space, scale_space_from
 from tiebreak.golden.thresholds import (
     INFINITE,
     LARGEST,
@@ -150,7 +150,7 @@ def test_scales_that_float32_has_not_are_refused() -> None:
     node = make_node("onnx.QuantizeLinear", real="float32", quantized="uint8", attributes={"axis": 0})
     good = ScaleSpace(node, 3, (ScalePart("some", 1, 2, 5), LinePart("every x", 0x3F800000, -LARGEST, LARGEST)))
     assert check_scale_space(good) == good
-    bad = [
+    bad: list[Part] = [
         ScalePart("x", 0, 1, 3),
         ScalePart("x", 1, 0, 3),
         ScalePart("x", INFINITE - 2, 1, 3),
