@@ -24,7 +24,7 @@ from tiebreak.golden.errors import MachineryFailed, NotMonotone
 from tiebreak.golden.problem import Quantization
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.scale_space import LinePart, ScalePart, ScaleSpace, scale_space_from
-from tiebreak.golden.thresholds import LARGEST, exact_row, patterns_at, places_of, thresholds_of
+from tiebreak.golden.thresholds import LARGEST, exact_row, patterns_at, places_of, thresholds_of, working_thresholds
 
 BOXES = Path(samples.__file__)
 STRETCH = LinePart("every x with scale, from 2 to 3 steps", LINES[0], 0x40000000, 0x40600000)
@@ -134,12 +134,15 @@ def test_subnormal_thresholds_are_located_too() -> None:
 
 
 def test_a_truncated_quotient_is_half_a_step_off() -> None:
-    of = replace(space(zero_point=0), parts=(ScalePart("normal range", 0x3F800000, 1, 1),))
+    """Its thresholds are found from afar: none is a power of two of places away."""
+    of = replace(space(zero_point=0), parts=(ScalePart("normal range", 0x3F812345, 1, 1),))
     (block,) = swept("truncated_box", of)
-    steps = np.arange(0, 255)
-    ones = np.full(255, 0x3F800000)
-    whole = places_of((steps + 1).astype(np.float32).view(np.uint32)) - thresholds_of(ones, steps)
-    assert block.pairs == int(whole.sum()) and block.worst.places == int(whole.max())
+    steps, scale = np.arange(0, 255), np.uint32(0x3F812345).view(np.float32)
+    near = places_of(((steps + 1).astype(np.float32) * scale).view(np.uint32))[:, None] + np.arange(-3, 4)
+    own = near[:, 0] + (patterns_at(near).view(np.float32) / scale < (steps + 1)[:, None]).sum(axis=1)
+    at = np.full(255, 0x3F812345), steps
+    off = own - np.maximum(thresholds_of(*at), working_thresholds(*at))
+    assert block.pairs == int(off.sum()) and block.worst.places == int(off.max()) > 1 << 22
 
 
 def test_an_x_between_several_moved_thresholds_is_counted_once() -> None:
