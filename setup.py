@@ -37,6 +37,13 @@ ALL_SCALES = Extension(
     include_dirs=[str(THEOREMS)],
     extra_compile_args=STEPS.extra_compile_args,
 )
+THRESHOLDS = Extension(
+    "tiebreak.golden._thresholds",
+    [str(GOLDEN / "_thresholds.pyx")],
+    depends=[str(GOLDEN / "thresholds.h")],
+    include_dirs=[str(GOLDEN)],
+    extra_compile_args=NO_CONTRACTION,
+)
 LOOPS = [
     Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
     for path in sorted(GOLDEN.glob("kernels/*.pyx"))
@@ -63,7 +70,7 @@ setup(
     cmdclass={"build_py": BuildWithIndex},
     options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
-        [MEMORYVIEWS, KERNEL, STEPS, ALL_SCALES, *LOOPS],
+        [MEMORYVIEWS, KERNEL, STEPS, THRESHOLDS, ALL_SCALES, *LOOPS],
         include_path=["src"],
         compiler_directives={"language_level": "3"},
         shared_utility_qualified_name=SHARED,

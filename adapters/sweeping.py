@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tiebreak.adapters.answering import Answerer, WrongOutput, message_of
-from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.arena import ALIGNMENT, Arena
 from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
+from tiebreak.golden.scale_space import ScaleCall, ScaleSpace, scale_space_from
 from tiebreak.golden.space import Space, space_from
 from tiebreak.golden.untrusted_text import safe_text
 
@@ -35,6 +36,7 @@ try:
 except ImportError:  # in a worker of another environment
     from tiebreak.golden.filling import repeated
 
+AnySpace = Space | ScaleSpace
 SLOTS = 6  # the judge may take longer over one block than the backend over several
 STATUSES = ("ok", "unsupported", "error")
 SEQUENCES = tuple, list
@@ -67,7 +69,11 @@ def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -
     try:
         answerer.compile_once(space.node.key)
         modes = FloatMode()
-        found = run_block(answerer, arena, space, memory, block, int(request["at"]))
+        if isinstance(space, ScaleSpace):
+            calls = asked_calls(arena, request) if "asked" in request else space.calls(block)
+            found = run_calls(answerer, arena, space, calls, int(request["at"]))
+        else:
+            found = run_block(answerer, arena, space, memory, block, int(request["at"]))
         if changed := modes.changed():  # the change would affect the next block
             modes.put_back()
             return reply | {"status": "error", "message": f"run() left {' and '.join(changed)} changed"}
@@ -92,9 +98,12 @@ def keep_freed_memory() -> None:
 
 
 @lru_cache(maxsize=1)
-def space_and_memory(text: str) -> tuple[Space, Array]:
+def space_and_memory(text: str) -> tuple[AnySpace, Array]:
     """A space, and memory for the first input of a piece; reusing it keeps it in the processor's cache."""
-    space = space_from(json.loads(text))
+    data = json.loads(text)
+    if "parts" in data:
+        return scale_space_from(data), np.empty(0)
+    space = space_from(data)
     return space, space.first_input(0, space.piece)
 
 
@@ -114,13 +123,45 @@ def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: i
         outputs = run(x, *others)
         seconds += clock() - started
         results = checked_first_output(outputs, dtype, x.shape, count).reshape(-1).view(np.uint8)
-        end = place + results.size
-        if element := repeated(results, dtype.itemsize):
-            same.add(place, end, element)
-        else:
-            memory[place:end] = results
-        place = end
+        place = put_results(memory, place, results, dtype.itemsize, same)
     return {"seconds": seconds, "same": same.described()}
+
+
+def put_results(memory: Array, place: int, results: Array, width: int, same: Repeated) -> int:
+    """Write results (bytes) where they belong in a slot, or only note that all are the same; where the next go."""
+    end = place + results.size
+    if element := repeated(results, width):
+        same.add(place, end, element)
+    else:
+        memory[place:end] = results
+    return end
+
+
+def run_calls(
+    answerer: Answerer, arena: Arena, space: ScaleSpace, calls: Iterable[ScaleCall], at: int
+) -> dict[str, Any]:
+    """As run_block, for the calls of a sweep of every scale."""
+    run, seconds, clock = answerer.compile_once(space.node.key), 0.0, time.perf_counter
+    dtype, count, place, same = numpy_dtype(space.node.output_type), len(space.node.outputs), 0, Repeated()
+    memory = np.frombuffer(arena.memory, np.uint8)[at:]
+    for call in calls:
+        arguments = space.arguments(call)
+        shape = arguments[0].shape
+        started = clock()
+        outputs = run(*arguments)
+        seconds += clock() - started
+        results = checked_first_output(outputs, dtype, shape, count).reshape(-1).view(np.uint8)
+        place = put_results(memory, place, results, dtype.itemsize, same)
+    return {"seconds": seconds, "same": same.described()}
+
+
+def asked_calls(arena: Arena, request: Mapping[str, Any]) -> list[ScaleCall]:
+    """The calls that `ask_calls` put into the shared memory: one for all rows, or one for each."""
+    place, rows, width, size = map(int, request["asked"])
+    arena.reach(place + 4 * rows * (1 + width))
+    words = np.frombuffer(arena.memory, np.uint32, rows * (1 + width), place).copy()  # a backend may overwrite them
+    scales, x = words[:rows], words[rows:].reshape(rows, width)
+    return [ScaleCall(scales[first : first + size], x[first : first + size]) for first in range(0, rows, size)]
 
 
 def run_block_on_device(device: Any, arena: Arena, space: Space, block: int, at: int) -> dict[str, Any]:
@@ -168,13 +209,29 @@ def checked_first_output(outputs: Any, dtype: np.dtype[Any], shape: tuple[int, .
     return np.ascontiguousarray(outputs[0])
 
 
-def slot_size(space: Space) -> int:
-    """The size of a block's results in bytes."""
-    return min(space.block, space.inputs) * numpy_dtype(space.node.output_type).itemsize
+def slot_size(space: AnySpace) -> int:
+    """The size of a block's results in bytes, in whole words."""
+    return -(-space.most_results * numpy_dtype(space.node.output_type).itemsize // ALIGNMENT) * ALIGNMENT
+
+
+def ask_calls(worker: WorkerProcess, space: ScaleSpace, call: ScaleCall, time_limit: float) -> BlockAnswer:
+    """The results of inputs of one's own, which may not be more than a block's. Errors are those of block_answers.
+
+    No other answer of the worker may be outstanding.
+    """
+    size, (rows, width) = slot_size(space), call.x.shape
+    worker.arena.reach(size + 4 * rows * (1 + width))
+    words = np.concatenate([call.scales, call.x.reshape(-1)])
+    np.frombuffer(worker.arena.memory, np.uint32, words.size, size)[:] = words
+    asked = [size, rows, width, rows if space.along_axis else 1]
+    request = {"request": "sweep", "space": json.dumps(space.described()), "block": 0, "at": 0, "asked": asked}
+    worker.send(request, time.monotonic() + time_limit)
+    reply = worker.read_line(time.monotonic() + time_limit)
+    return parse_answer(reply, worker.arena, space, 0, 0, call.x.size)
 
 
 def block_answers(
-    worker: WorkerProcess, space: Space, blocks: Iterable[int], time_limit: float
+    worker: WorkerProcess, space: AnySpace, blocks: Iterable[int], time_limit: float
 ) -> Iterator[BlockAnswer]:
     """Answers to the blocks, in order, while the worker works ahead. `time_limit` is in seconds for a block.
 
@@ -199,18 +256,21 @@ def block_answers(
         send(slot)
     while waiting:
         block, slot = waiting.pop(0)
-        yield parse_answer(worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size)
+        reply = worker.read_line(time.monotonic() + time_limit)
+        yield parse_answer(reply, worker.arena, space, block, slot * size, space.results_in(block))
         send(slot)
 
 
-def parse_answer(reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int) -> BlockAnswer:
+def parse_answer(
+    reply: Mapping[str, Any], arena: Arena, space: AnySpace, block: int, at: int, results: int
+) -> BlockAnswer:
     """The answer in a reply, checked. BrokenFrame for anything else. `at` is the offset of its slot."""
     try:
         if reply["block"] != block or reply["status"] not in STATUSES:
             raise BrokenFrame("a reply to another block")
         seconds, message = float(reply["seconds"]), safe_text(reply["message"], 2000)
         dtype = numpy_dtype(space.node.output_type)
-        count = space.piece * len(space.pieces(block)) if reply["status"] == "ok" else 0
+        count = results if reply["status"] == "ok" else 0
         slot = np.frombuffer(arena.memory, dtype, count, at)
         for first, last, element in reply["same"]:
             word = np.frombuffer(bytes.fromhex(element), dtype)

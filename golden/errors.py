@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiebreak.golden.exit_codes import EXIT_FAILED, EXIT_USAGE
+from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_USAGE
 
 
 class TiebreakError(Exception):
@@ -23,6 +23,12 @@ class DamagedFile(InvalidInput):
 
 class MachineryFailed(TiebreakError):  # noqa: N818
     """Tiebreak's own parts disagree or a backend could not be started."""
+
+
+class NotMonotone(TiebreakError):  # noqa: N818 - says what is the matter
+    """A greater input has a smaller result, so that one of the two is wrong and thresholds can't stand for the rest."""
+
+    exit_code = EXIT_DISCREPANCIES
 
 
 class NoDevice(MachineryFailed):

@@ -78,6 +78,15 @@ class Space:
         """The number of the first input of each piece of a block."""
         return range(block * self.block, min((block + 1) * self.block, self.inputs), self.piece)
 
+    def results_in(self, block: int) -> int:
+        """The number of results of a block."""
+        return self.piece * len(self.pieces(block))
+
+    @property
+    def most_results(self) -> int:
+        """The most results that a block has."""
+        return min(self.block, self.inputs)
+
     def scale_bits(self, at: int) -> int:
         """The bit pattern of the scale of input number `at`; 0 if there is only one scale."""
         return at // self.patterns + 1 if self.every_scale else 0

@@ -65,6 +65,7 @@ FILE_OUTPUTS = """
 report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 report runs/away -o new.html --junit @|compare runs/sound runs/away --html @|gate runs/away --junit @
 sweep numpy-naive --operator onnx.QuantizeLinear --input y_scale=1 -o @
+sweep numpy-naive --operator onnx.QuantizeLinear --every-scale --significands 1 -o @
 pattern export relu -o @
 prove per-axis -o @
 audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive --page @
@@ -169,6 +170,20 @@ sweep numpy-naive {ONNX} --input y_scale=1 --input y_zero_point=[1,2]|2|one numb
 sweep numpy-naive {ONNX} --input y_scale=|2|y_scale: '' is not a number
 sweep numpy-naive {ONNX} --input y_scale=1 --opset 0|2|is no opset
 sweep numpy-naive {ONNX} --input y_scale=1 --resume -o no.json|2|nothing to go on with
+sweep numpy-naive {ONNX} --every-scale --input y_scale=1|2|leave --input y_scale off
+sweep numpy-naive {ONNX} --every-scale --input x=1|2|leave --input x off
+sweep numpy-naive {ONNX} --every-scale --input y_zero_point=300|2|outside uint8
+sweep numpy-naive {ONNX} --every-scale --input y_zero_point=[1,2]|2|y_zero_point
+sweep numpy-naive {ONNX} --every-scale --attr axis=1|2|leave --attr axis off
+sweep numpy-naive {ONNX} --every-scale --modes all|2|leave --modes off
+sweep numpy-naive {ONNX} --every-scale --input-type float16|2|takes every scale by itself
+sweep numpy-naive {ONNX} --every-scale --type uint4 --input y_zero_point=0|2|results of 8 or 16 bits
+sweep numpy-naive {ONNX} --every-scale --type float8_e5m2 --input y_zero_point=0|2|rounded half to even
+sweep numpy-naive {ONNX} --every-scale --significands 0|2|0 is not in the range
+sweep numpy-naive {ONNX} --every-scale --resume -o no.json|2|nothing to go on with
+sweep numpy-naive {ONNX} --significands 5|2|goes with --every-scale
+sweep numpy-naive --operator onnx.Cast --every-scale|2|no scale
+sweep --plan plan.toml --every-scale|2|--plan says what is swept
 sweep --check file|2|damaged
 sweep --check deep.json|2|damaged
 sweep --check huge-number.json|2|damaged

@@ -19,12 +19,14 @@ from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.dask import tasks
 from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
-from tiebreak.conformance.dask.sweeps import ClusterBlocks, sweep_on
+from tiebreak.conformance.dask.sweeps import ClusterBlocks, scales_on, sweep_on
 from tiebreak.conformance.main_job import RunLimits, main_job
+from tiebreak.conformance.sweep import scale_plan
 from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
 from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
 from tiebreak.conformance.sweep.plan_file import read_campaign_plan
-from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
+from tiebreak.conformance.sweep.scale_job import every_scale_job
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, NotMonotone, Unsupported
 from tiebreak.golden.space import Space
 
 pytest.importorskip("distributed")
@@ -137,6 +139,28 @@ def test_each_worker_has_its_part_of_the_cores() -> None:
     assert shares(1, [0, 1]) == [[0, 1]]
     assert shares(2, [3, 5, 7]) == [[3, 7], [5]]
     assert shares(3, [3, 5]) == [[3], [5], [3]]
+
+
+def test_every_scale_on_a_cluster_is_the_one_here(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what goes back: the exit code is that of a mismatch, there as here."""
+    whole = list(scale_plan.parts_of(8, 50))
+    monkeypatch.setattr(scale_plan, "parts_of", lambda bits, count: iter((*whole[:4], *whole[4::40])))
+    selection = Selection(("onnx.QuantizeLinear",), {}, "float32", "uint8", 0, {"y_zero_point": "7"})
+    boxes = Path(__file__).parent / "sample_scale_backends.py"
+    found = []
+    for name, more in (("here", {}), ("there", {"runner": scales_on(cluster)})):
+        path = tmp_path / f"{name}.json"
+        every_scale_job(f"{boxes}:reciprocal_box", selection, 50, path, SweepLimits(), **more)
+        data, machines = comparable(path)
+        assert bool(machines) == (name == "there") and data["total"].pop("seconds") > 0
+        assert all(part.pop("seconds") >= 0 for part in data["parts"].values())
+        found.append(data)
+        with pytest.raises(NotMonotone, match="not monotone: with scale") as raised:
+            every_scale_job(f"{boxes}:wraps_box", selection, 50, path, SweepLimits(), **more)
+        assert raised.value.exit_code == 1
+    assert found[0] == found[1] and found[0]["total"]["pairs"] > 0
 
 
 def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluster, tmp_path: Path, mine: str) -> None:

@@ -15,7 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, NotMonotone, Unsupported
 from tiebreak.version import __version__
 
 LOCAL = "local"
@@ -30,7 +30,8 @@ QUIET = {
     "distributed.worker.profile.enabled": False,
 }
 
-KINDS: dict[str, type[Exception]] = {"usage": InvalidInput, "unsupported": Unsupported, "failed": MachineryFailed}
+AS_IT_IS: dict[str, type[Exception]] = {"unsupported": Unsupported, "not monotone": NotMonotone}
+KINDS: dict[str, type[Exception]] = {"usage": InvalidInput, "failed": MachineryFailed, **AS_IT_IS}
 
 
 @dataclass
@@ -90,7 +91,7 @@ def raise_problem(found: dict[str, Any]) -> None:
     """Raise the problem that a task reports, as the same kind of exception."""
     if found["problem"] is not None:
         kind, message = found["problem"]
-        raise KINDS[kind](message if kind == "unsupported" else f"{found['worker']}: {message}")
+        raise KINDS[kind](message if kind in AS_IT_IS else f"{found['worker']}: {message}")
 
 
 def raise_cluster_failure(address: str, error: Exception) -> NoReturn:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tiebreak.adapters.sweeping import AnySpace
 from tiebreak.conformance.dask import tasks
 from tiebreak.conformance.dask.scheduler import Cluster, distributed_package, raise_problem
-from tiebreak.conformance.sweep.blocks import Block, block_from
+from tiebreak.conformance.sweep.blocks import block_from
 from tiebreak.conformance.sweep.intervals import Interval, as_list
-from tiebreak.conformance.sweep.job import Progress, SweepLimits, carry_out
+from tiebreak.conformance.sweep.job import BlockRunner, Progress, SweepLimits, carry_out
+from tiebreak.conformance.sweep.scale_blocks import scale_block_from
+from tiebreak.conformance.sweep.scale_job import MakeRunner
 from tiebreak.conformance.sweep.sweeper import MOST_FAULTS
 from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.scale_space import ScaleSpace
 from tiebreak.golden.space import Space
 
 TASK_SECONDS = 1.0  # aim for a group of blocks: much more than a task's overhead, little to lose
@@ -38,14 +42,27 @@ def sweep_on(
     )
 
 
+def scales_on(cluster: Cluster) -> MakeRunner:
+    """What runs a sweep of every scale on the cluster; see `every_scale_job`."""
+
+    def runner(spec: str, space: ScaleSpace, how: SweepLimits) -> BlockRunner:
+        return ClusterBlocks(cluster, spec, space, how, scale_block_from)
+
+    return runner
+
+
 @dataclass
 class ClusterBlocks:
-    """Runs the blocks of a sweep on the workers of a Dask cluster, which must all have the same backend."""
+    """Runs the blocks of a sweep on the workers of a Dask cluster, which must all have the same backend.
+
+    `parse` makes a block of what its `described` wrote.
+    """
 
     cluster: Cluster
     spec: str
-    space: Space
+    space: AnySpace
     how: SweepLimits
+    parse: Callable[[Mapping[str, Any]], Any] = block_from
     todo: deque[int] = field(default_factory=deque)
     running: list[Any] = field(default_factory=list)  # tasks
     arrived: list[dict[str, Any]] = field(default_factory=list)  # results not yet handed out
@@ -65,12 +82,12 @@ class ClusterBlocks:
         self.arrived.append(self.next_result())
         return self.facts
 
-    def finished_blocks(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+    def finished_blocks(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         faults = 0
         while self.arrived or self.running:
             found = self.arrived.pop() if self.arrived else self.next_result()
             for row in found["blocks"]:
-                block = block_from(row)
+                block = self.parse(row)
                 yield block, self.machine(found)
                 faults += bool(block.fault)
                 if faults >= MOST_FAULTS:

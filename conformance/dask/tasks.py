@@ -29,18 +29,21 @@ from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.sweep.certificate import kernel_facts
 from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import interval_from
+from tiebreak.conformance.sweep.scale_sweeper import ScaleSweeper
 from tiebreak.conformance.sweep.sweeper import Sweeper
-from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
+from tiebreak.golden.errors import InvalidInput, NotMonotone, TiebreakError, Unsupported
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.scale_space import scale_space_from
 from tiebreak.golden.space import space_from
 from tiebreak.version import __version__
 
 MOST_WARM = 2  # backends kept by a worker process
 
-Warm = Sweeper | IsolatedBackend
-Kept = TypeVar("Kept", Sweeper, IsolatedBackend)
+AnySweeper = Sweeper | ScaleSweeper
+Warm = AnySweeper | IsolatedBackend
+Kept = TypeVar("Kept", AnySweeper, IsolatedBackend)
 warm: OrderedDict[str, Warm] = OrderedDict()  # the most recently used is last
 facts: dict[str, dict[str, Any]] = {}  # the facts of a sweep's backend, by the same key
 one_at_a_time = threading.Lock()  # for Dask workers of several threads
@@ -78,7 +81,7 @@ def share_of_cores(number: int, workers: int, cores: Sequence[int]) -> Sequence[
 def sweep_blocks(
     spec: str, space: Mapping[str, Any], limits: Sequence[float], all_modes: bool, numbers: Sequence[int]
 ) -> dict[str, Any]:
-    """Sweep some blocks: their rows (`Block.described`) until the first problem, seconds, and the backend's facts.
+    """Sweep some blocks: their rows (`described`) until the first problem, seconds, and the backend's facts.
 
     `limits` are seconds for a block and MiB for the backend's process.
     """
@@ -99,9 +102,11 @@ def sweep_blocks(
     return told | task_report(key, work)
 
 
-def new_sweeper(spec: str, space: Mapping[str, Any], limits: Sequence[float], all_modes: bool) -> Sweeper:
-    chosen = backend_spec(spec), space_from(space), float(limits[0]), int(limits[1]), all_modes
-    return Sweeper(*chosen, pinned=bool(own))
+def new_sweeper(spec: str, space: Mapping[str, Any], limits: Sequence[float], all_modes: bool) -> AnySweeper:
+    spec, time_limit, memory_limit = backend_spec(spec), float(limits[0]), int(limits[1])
+    if "parts" in space:
+        return ScaleSweeper(spec, scale_space_from(space), time_limit, memory_limit, pinned=bool(own))
+    return Sweeper(spec, space_from(space), time_limit, memory_limit, all_modes, pinned=bool(own))
 
 
 def explain(spec: str, space: Mapping[str, Any], intervals: Sequence[Any], memory_limit: int) -> dict[str, Any]:
@@ -173,6 +178,7 @@ def task_report(key: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
             drop_warm(key)
             kind = "usage" if isinstance(error, InvalidInput) else "failed"
             kind = "unsupported" if isinstance(error, Unsupported) else kind
+            kind = "not monotone" if isinstance(error, NotMonotone) else kind
             return common | {"problem": [kind, " ".join(str(error).split())[:2000]]}
         except BaseException:
             drop_warm(key)

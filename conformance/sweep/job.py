@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, spec_from_file
+from tiebreak.adapters.sweeping import AnySpace
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
@@ -122,12 +123,17 @@ class BlockRunner(Protocol):
         """Start on these blocks and return the backend's facts. `known` are the facts of an earlier session, if any."""
         ...
 
-    def finished_blocks(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+    def finished_blocks(self) -> Iterator[tuple[Any, dict[str, Any]]]:
         """Each block, in any order, with facts about the machine that ran it, empty for this one."""
         ...
 
-    def causes(self, intervals: Sequence[Interval]) -> dict[int, str]: ...
     def close(self) -> None: ...
+
+
+class ExplainingRunner(BlockRunner, Protocol):
+    """One that also finds the causes of mismatches, by an interval's first input number."""
+
+    def causes(self, intervals: Sequence[Interval]) -> dict[int, str]: ...
 
 
 @dataclass
@@ -175,7 +181,7 @@ def sweep_job(
 
 
 def carry_out(
-    runner: BlockRunner, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
+    runner: ExplainingRunner, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
 ) -> dict[str, Any]:
     """Sweep with any runner of blocks, log the blocks, and write the certificate; see `sweep_job`."""
     log = SweepLog(sweep_log_path(certificate))
@@ -208,23 +214,19 @@ def carry_out(
         log.close()
 
 
-def blocks_left(space: Space, log: SweepLog) -> list[int]:
+def blocks_left(space: AnySpace, log: SweepLog) -> list[int]:
     """The blocks without results in the log."""
     return [number for number in range(space.blocks) if number not in log.blocks or log.blocks[number].fault]
 
 
-def run_blocks(runner: BlockRunner, space: Space, left: Sequence[int], log: SweepLog, progress: Progress) -> None:
+def run_blocks(runner: BlockRunner, space: AnySpace, left: Sequence[int], log: SweepLog, progress: Progress) -> None:
     """Run these blocks and add them to the log."""
-    done = space.inputs - sum(inputs_in_block(space, number) for number in left)
+    done = space.inputs - sum(space.results_in(number) for number in left)
     progress(done, space.inputs)
     for block, machine in runner.finished_blocks():
         log.add(block, machine)
-        done += inputs_in_block(space, block.number)
+        done += space.results_in(block.number)
         progress(done, space.inputs)
-
-
-def inputs_in_block(space: Space, block: int) -> int:
-    return space.piece * len(space.pieces(block))
 
 
 def check_place(certificate: Path) -> None:
@@ -240,7 +242,7 @@ def check_same_sweep(log: SweepLog, header: Mapping[str, Any]) -> None:
 
 
 def finish_sweep(
-    runner: BlockRunner, space: Space, facts: Mapping[str, Any], log: SweepLog, how: SweepLimits, certificate: Path
+    runner: ExplainingRunner, space: Space, facts: Mapping[str, Any], log: SweepLog, how: SweepLimits, certificate: Path
 ) -> dict[str, Any]:
     """Explain the mismatches, write the certificate and remove the log."""
     check_whole(space, log)
@@ -260,7 +262,7 @@ def check_whole(space: Space, log: SweepLog) -> None:
     if sorted(log.blocks) != list(range(space.blocks)):
         raise DamagedFile(f"{log.path}: damaged: it has other blocks than the sweep")
     for number, block in log.blocks.items():
-        first, count = space.pieces(number)[0], inputs_in_block(space, number)
+        first, count = space.pieces(number)[0], space.results_in(number)
         graded = 0 if block.fault else count
         last = [] if block.folded.last is None else [block.folded.last]
         inside = all(first <= i.first <= i.last < first + count for i in [*block.folded.kept, *last])
@@ -304,7 +306,7 @@ def check_job(
         facts, blocks = sweeper.facts(), list[Block]()
         for block in sweeper.sweep(range(space.blocks)):
             blocks.append(block)
-            progress(sum(inputs_in_block(space, b.number) for b in blocks), space.inputs)
+            progress(sum(space.results_in(b.number) for b in blocks), space.inputs)
     finally:
         sweeper.close()
     blocks.sort(key=lambda block: block.number)

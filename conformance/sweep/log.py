@@ -7,12 +7,12 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tiebreak.conformance.running.journal import JournalFailed
-from tiebreak.conformance.sweep.blocks import Block, block_from
+from tiebreak.conformance.sweep.blocks import block_from
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
 
@@ -21,17 +21,27 @@ def sweep_log_path(certificate: Path) -> Path:
     return certificate.with_name(f"{certificate.name}.part")
 
 
+class LoggedBlock(Protocol):
+    """A block as a log keeps it: of a sweep of every input, or of every scale."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def fault(self) -> str: ...
+    def described(self) -> dict[str, Any]: ...
+
+
 class SweepLog:
     """A file of lines, each a checksum and a JSON object: first what is swept, then one line for each block.
 
-    Whatever follows the last good line is dropped.
+    Whatever follows the last good line is dropped. `parse` makes a block of what its `described` wrote.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, parse: Callable[[Any], Any] = block_from) -> None:
+        self.path, self.parse = path, parse
         self.descriptor = -1
         self.header: dict[str, Any] = {}
-        self.blocks: dict[int, Block] = {}
+        self.blocks: dict[int, Any] = {}
         self.machines: dict[int, dict[str, Any]] = {}  # the machine of a block that ran elsewhere
 
     def read(self) -> None:
@@ -49,7 +59,7 @@ class SweepLog:
                 if not self.header:
                     self.header = dict(entry)
                 else:
-                    block = block_from(entry)
+                    block = self.parse(entry)
                     self.blocks[block.number] = block
                     self.machines[block.number] = dict(entry.get("machine", {}))
             except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
@@ -78,7 +88,7 @@ class SweepLog:
         except OSError as error:
             raise InvalidInput(f"{self.path}: can't write: {error.strerror or error}") from None
 
-    def add(self, block: Block, machine: Mapping[str, Any]) -> None:
+    def add(self, block: LoggedBlock, machine: Mapping[str, Any]) -> None:
         """Add a block, and the machine that ran it if it was another one."""
         self.blocks[block.number] = block
         self.machines[block.number] = dict(machine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,6 +23,7 @@ from tiebreak.conformance.sweep.digests import Digests
 from tiebreak.conformance.sweep.look import Judge
 from tiebreak.golden import kernel
 from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.space import Space
 
 BLOCK_LIMIT = 300.0  # seconds
@@ -116,37 +117,49 @@ class Sweeper:
         """End the worker after an error and return what went wrong."""
         worker, self.worker = self.worker, None
         assert worker is not None
-        if isinstance(error, TimeoutError):
-            worker.kill()
-            worker.close()
-            return f"no results within {self.time_limit:g} s"
-        told = worker.end()
-        return told if isinstance(error, OSError) else str(error) or told
+        return ended_worker(worker, error, self.time_limit)
 
     def facts(self) -> dict[str, Any]:
-        """Name, version, spec and attestation of the backend, and the checksums of its library's files.
-
-        `document` says whether it claims the operator.
-        """
+        """Facts about the backend; see `attested`."""
         if self.worker is None:
             self.start()
         assert self.worker is not None
-        try:
-            request = {"request": "attest", "nodes": [self.space.node.key]}
-            self.worker.send(request, time.monotonic() + START_LIMIT)
-            told = dict(self.worker.read_line(time.monotonic() + START_LIMIT)["attestation"])
-        except (EOFError, OSError, BrokenFrame, TooMuchMemory, KeyError, TypeError, ValueError) as error:
-            told = {"attestation failed": self.ended(error)}
-        libraries = {} if self.worker is None else libraries_of(self.worker.process.pid)
-        document = parsed_claims(self.hello).document(self.space.node.operator)
-        named = {"name": self.hello["name"], "version": self.hello["version"], "spec": self.spec, "document": document}
-        return named | {"attestation": {str(k): str(v) for k, v in told.items()}, "libraries": libraries}
+        return attested(self.worker, self.spec, self.hello, self.space.node, self.ended)
 
     def close(self) -> None:
         worker, self.worker = self.worker, None
         if worker is not None:
             worker.finish()
         self.digests.close()
+
+
+def ended_worker(worker: WorkerProcess, error: BaseException, time_limit: float) -> str:
+    """End a worker after an error and return what went wrong."""
+    if isinstance(error, TimeoutError):
+        worker.kill()
+        worker.close()
+        return f"no results within {time_limit:g} s"
+    told = worker.end()
+    return told if isinstance(error, OSError) else str(error) or told
+
+
+def attested(
+    worker: WorkerProcess, spec: str, hello: Mapping[str, Any], node: Node, ended: Callable[[BaseException], str]
+) -> dict[str, Any]:
+    """Name, version, spec and attestation of the backend, and the checksums of its library's files.
+
+    `document` says whether it claims the operator. `ended` ends the worker if it fails.
+    """
+    libraries: dict[str, str] = {}
+    try:
+        worker.send({"request": "attest", "nodes": [node.key]}, time.monotonic() + START_LIMIT)
+        told = dict(worker.read_line(time.monotonic() + START_LIMIT)["attestation"])
+        libraries = libraries_of(worker.process.pid)
+    except (EOFError, OSError, BrokenFrame, TooMuchMemory, KeyError, TypeError, ValueError) as error:
+        told = {"attestation failed": ended(error)}
+    document = parsed_claims(hello).document(node.operator)
+    named = {"name": hello["name"], "version": hello["version"], "spec": spec, "document": document}
+    return named | {"attestation": {str(k): str(v) for k, v in told.items()}, "libraries": libraries}
 
 
 def far_apart(numbers: Sequence[int]) -> list[int]:

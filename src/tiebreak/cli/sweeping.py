@@ -31,6 +31,7 @@ from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_output_folder
 
 if TYPE_CHECKING:
+    from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.sweep.job import SweepLimits
     from tiebreak.golden.space import Space
 
@@ -39,6 +40,7 @@ BESIDE_PLAN = (
     *("plan", "output", "resume", "discard", "time_limit", "memory_limit", "judge_foreign", "as_json"),
     *SCHEDULING,
 )
+SCALES_FILE = Path("tiebreak-every-scale.json")
 EXAMPLE = (
     "Example:  tiebreak sweep onnxruntime --operator onnx.QuantizeLinear --type uint8 --input y_scale=0.1 "
     "--input y_zero_point=128"
@@ -58,6 +60,15 @@ EXAMPLE = (
     help="Also count the mismatches with each rounding mode.",
 )
 @limit_options(300.0, 1, "a block of 4,194,304 inputs")
+@click.option(
+    "--every-scale", is_flag=True, help="Every float32 scale, with the inputs next to every threshold; see docs."
+)
+@click.option(
+    "--significands",
+    type=click.IntRange(1, 1 << 23),
+    metavar="N",
+    help="With --every-scale: so many significands of each exponent, evenly apart. Default: all 8,388,608.",
+)
 @click.option("--resume", is_flag=True, help="Go on with the sweep that was to leave this certificate.")
 @click.option("--discard", is_flag=True, help="Start again where a sweep was interrupted.")
 @run_folder("--check", metavar="FILE", help="Sweep again what this certificate is about, and compare.")
@@ -66,7 +77,8 @@ EXAMPLE = (
     "-o",
     "--output",
     metavar="FILE",
-    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-sweeps.",
+    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-every-scale.json, "
+    "tiebreak-sweeps.",
 )
 @JUDGE_FOREIGN
 @scheduling
@@ -85,6 +97,8 @@ def sweep(
     modes: str,
     time_limit: float,
     memory_limit: int,
+    every_scale: bool,
+    significands: int | None,
     resume: bool,
     discard: bool,
     check: Path | None,
@@ -97,7 +111,8 @@ def sweep(
 ) -> None:
     """Run every input that there is through a backend, and leave a certificate.
 
-    These are all 4,294,967,296 float32 bit patterns, or for 16-bit types every input with every scale.
+    These are all 4,294,967,296 float32 bit patterns, or for 16-bit types every input with every scale. With
+    --every-scale they are the inputs next to every threshold of every float32 scale.
     """
     from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.sweep.job import SweepLimits, exit_code_of_sweep, space_of
@@ -121,13 +136,19 @@ def sweep(
         )
     values = {name: json_or_text(text) for name, text in attributes.items()}
     kinds = input_type or "", output_type or ""
-    space = space_of(Selection((operator,), values, *kinds, opset or 0, inputs))
+    selection = Selection((operator,), values, *kinds, opset or 0, inputs)
+    if every_scale:
+        if modes == "all":
+            raise InvalidInput("--every-scale knows only the document's rounding mode: leave --modes off")
+        sys.exit(run_scales(backend, selection, significands, output or SCALES_FILE, asked, as_json=as_json))
+    if significands is not None:
+        raise InvalidInput("--significands goes with --every-scale")
+    space = space_of(selection)
     certificate = output or Path("tiebreak-sweep.json")
     try:
         data = run_sweep(backend, space, certificate, asked)
     except Unsupported as reason:
-        click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
-        sys.exit(EXIT_NOTHING_RAN)
+        sys.exit(not_taken(backend, reason))
     if as_json:
         click.echo(json.dumps(json_sweep(data, str(certificate))))
     else:
@@ -136,6 +157,11 @@ def sweep(
     if code == EXIT_NOTHING_RAN:
         click.echo("tiebreak: nothing was judged: the document leaves all of these inputs open", err=True)
     sys.exit(code)
+
+
+def not_taken(backend: str, reason: Unsupported) -> int:
+    click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
+    return EXIT_NOTHING_RAN
 
 
 @dataclass(frozen=True)
@@ -163,6 +189,42 @@ def run_sweep(backend: str, space: Space, certificate: Path, asked: SweepOptions
         from tiebreak.conformance.dask.sweeps import sweep_on
 
         return sweep_on(cluster, backend, space, certificate, asked.how, **options)
+
+
+def run_scales(
+    backend: str,
+    selection: Selection,
+    significands: int | None,
+    certificate: Path,
+    asked: SweepOptions,
+    *,
+    as_json: bool,
+) -> int:
+    """Sweep every scale, here or on a Dask cluster; returns the exit code."""
+    from tiebreak.conformance.sweep.job import check_place
+    from tiebreak.conformance.sweep.scale_job import every_scale_job, exit_code_of_scales
+    from tiebreak.conformance.sweep.scale_plan import scale_case
+    from tiebreak.reports.scale_sweep import json_scales, print_scales
+
+    check_place(certificate)  # before any cluster is reached
+    scale_case(selection, along_axis=True)
+    check_begun([certificate], asked)
+    options: dict[str, Any] = {"resume": asked.resume}
+    try:
+        with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, progress_bar(backend) as progress:
+            if cluster is not None:
+                from tiebreak.conformance.dask.sweeps import scales_on
+
+                options["runner"] = scales_on(cluster)
+            options["progress"] = progress
+            data = every_scale_job(backend, selection, significands, certificate, asked.how, **options)
+    except Unsupported as reason:
+        return not_taken(backend, reason)
+    if as_json:
+        click.echo(json.dumps(json_scales(data, str(certificate))))
+    else:
+        print_scales(data, str(certificate))
+    return exit_code_of_scales(data, judge_foreign=asked.judge_foreign)
 
 
 def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) -> int:
@@ -204,10 +266,13 @@ def resumable() -> Iterator[None]:
 
 def run_check(certificate: Path, how: Any, backend: str, *, as_json: bool) -> int:
     from tiebreak.conformance.sweep.job import check_job
+    from tiebreak.conformance.sweep.scale_certificate import is_scale_certificate
+    from tiebreak.conformance.sweep.scale_job import check_scales_job
     from tiebreak.reports.sweep import print_check
 
+    check = check_scales_job if is_scale_certificate(certificate) else check_job
     with progress_bar(str(certificate)) as progress:
-        data = check_job(certificate, how, backend, progress)
+        data = check(certificate, how, backend, progress)
     if as_json:
         click.echo(json.dumps(data))
     else:

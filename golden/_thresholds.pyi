@@ -1,0 +1,9 @@
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+def fill_asked(scales: Array, first: int, out: Array) -> None: ...
+def grade_asked(scales: Array, codes: Array, low: Array, first: int, wrong: Array) -> int: ...
+def wrong_steps(scales: Array, codes: Array, low: Array, first: int, most: int) -> tuple[Array, Array]: ...
