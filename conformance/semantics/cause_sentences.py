@@ -372,6 +372,7 @@ SENTENCES = {
     "folds-scales-in": "multiplies the sum by a_scale * b_scale / y_scale, computed first, all in {}",
     "folds-scales-in-order": "multiplies the sum by {}, computed first",
     "folds-scales-and-reciprocal": "multiplies the sum by a_scale * b_scale * (1 / y_scale), computed first",
+    "multiplies-by-bits-of-factor": "multiplies by a float32 factor without its sign, by 1 for 0; int32 overflows",
     "scales-in-turn": "multiplies the sum by a_scale, then by b_scale",
     "dequantizes-first": "multiplies dequantized matrices, in float32, {}",
     "pairs-saturate-in-16-bits": "adds two neighbouring products in 16 bits, which saturate",
