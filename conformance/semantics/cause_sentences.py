@@ -272,6 +272,7 @@ SENTENCES = {
     "real-product": "the product in real arithmetic",
     "distributes-scale": "input * scale - zero_point * scale",
     "distributes-scale-fused": "input * scale - (zero_point * scale), the product and the difference fused",
+    "difference-not-rounded": "the difference times the scale is rounded once",
     "difference-in": "the difference is rounded to {}",
     "product-in": "product computed in {}",
     "divides-by-reciprocal": "divides by the rounded reciprocal of the scale",
