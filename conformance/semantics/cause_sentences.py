@@ -570,6 +570,10 @@ SENTENCES = {
     # QuantizeAndDequantize
     "side-over-integer-measured": "multiplies by the range's side / integer; does not clamp to a measured range",
     "side-over-unrounded-integer": "multiplies by the range's side / integer, the integer not rounded to the type",
+    "side-times-inverse-of-integer": (
+        "multiplies by the range's side times the rounded 1 / integer, a half more fused; does not clamp to a measured "
+        "range"
+    ),
     "side-over-integer": "multiplies by the range's side / integer instead of dividing",
     "one-over-factor": "multiplies by 1 / scale_factor instead of dividing",
     "clamps-rounded-number": "clamps the rounded number to the integers",
