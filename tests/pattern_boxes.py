@@ -79,6 +79,19 @@ class Hangs(Right):
         return stepwise(pattern, pairs, rows)
 
 
+class HangsLater(Right):
+    """As shipped it answers two whole batches, then no more."""
+
+    name, answered = "hangs-later", 0
+
+    def output(self, pattern: Pattern, pairs: Mapping[str, ScalePair], rows: Mapping[str, Any], way: str) -> Any:
+        self.answered += way == SHIPPED and len(rows["x"]) > 1  # one row is a witness asked again
+        if self.answered > 2:
+            Path(os.environ["HANGING"]).touch()
+            time.sleep(600)
+        return stepwise(pattern, pairs, rows)
+
+
 class Refuses(Right):
     name = "refuses"
 

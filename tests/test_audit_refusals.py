@@ -10,12 +10,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Absent
 from tiebreak.conformance.semantics.causes import sentence_of
 
-LINEAR = ("distributes-scale", "distributes-scale-fused", "divides-by-reciprocal")
 SEVERAL = {
-    "onnx.DequantizeLinear": (*LINEAR, "multiplies-and-rounds-again:float32", "converts-before-subtracting"),
-    "ngraph.Dequantize": (*LINEAR, "multiplies-in:float32", "converts-before-subtracting"),
-    "stablehlo.uniform_dequantize": (*LINEAR, "product-in:float32", "difference-wraps-in:int32"),
-    "tensorflow.UniformDequantize": (*LINEAR, "converts-before-subtracting", "difference-wraps-in:int32"),
     "tensorflow.Dequantize": ("range-ratio-first", "min-first-in-float32", "divides-by-step"),  # one of each mode
 }
 

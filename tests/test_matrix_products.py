@@ -49,13 +49,14 @@ NAMED = (
     ("first scale of rows for all", "one-for-all:a_scale"),
     ("no y_scale", "ignores:y_scale"),
     ("one factor, the zero point first", "zero-point-first-in:float64, by one factor"),
+    ("bits of a factor", "multiplies-by-bits-of-factor"),
     ("wraps", "wraps"),
 )
 
 
 # A cause computes in float32, a box in fractions: beside a tie, and beyond 2^62, they differ. Of a batch they take
 # another row as the first.
-APART = {"NearRational", "PrecisionSensitive", "ScaleNotPowerOfTwo", "Overflow", "Batch"}
+APART = {"NearRational", "PrecisionSensitive", "ScaleNotPowerOfTwo", "Separating", "Overflow", "Batch"}
 
 
 ONE_FACTOR = "zero-point-first-in:float64, by one factor"

@@ -230,6 +230,31 @@ def test_onnxruntime_adds_by_ratios_to_one_part_of_all_zero_points(scales: Any) 
         assert differing(case, answers("onnxruntime", case), run) == 0
 
 
+FUSED_AND_CAST = "ratios-in-float32:zero points fused, too + casts-to-int32"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "scales", "points"),
+    [
+        (INTEGERS, 40, (0.24000001, 0.23999998, 0.48), (0, -31, -128)),  # B is one number: A's zero point is fused
+        (40, INTEGERS, (0.24000001, 0.23999998, 0.48), (0, -31, -128)),
+        (
+            INTEGERS,
+            [0] * 256,
+            (0.0047, 4e-41, 9e-43),
+            (-128, 0, 0),
+        ),  # A's ratio is infinite: NaN becomes the least int32
+        (INTEGERS, [5] * 256, (1e-44, 0.0, 1e-44), (-128, 9, 0)),  # a scale of 0 leaves A alone
+    ],
+    ids=["one number as B", "one number as A", "an infinite ratio", "a scale of 0"],
+)
+def test_onnxruntimes_sums_beyond_the_usual(a: Any, b: Any, scales: Any, points: Any) -> None:
+    if "avx2" not in instruction_sets().split():
+        pytest.skip("no AVX2")
+    case = case_of(ADD, a, b, scales, points)
+    assert differing(case, answers("onnxruntime", case), mistake(ADD_PAIRS, FUSED_AND_CAST)) == 0
+
+
 @pytest.mark.parametrize("operator", [ADD, MUL])
 def test_openvino_fuses_truncates_and_wraps(operator: str) -> None:
     """Every one of 65,536 pairs. The processor needs AVX2."""

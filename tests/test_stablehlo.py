@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from causes_of_records import causes_of
 
+from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
+from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED
 from tiebreak.golden.problems import problems_of
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
 QUANTIZE, DEQUANTIZE = "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"
 
@@ -86,3 +91,20 @@ def test_parameters_that_no_type_has_are_refused(
 def test_ends_that_no_type_has_are_refused() -> None:
     with pytest.raises(InvalidInput, match="4 to -4 are no ends of a type that int8 stores"):
         make_node(QUANTIZE, real="float32", quantized="int8", attributes={"storage_min": 4, "storage_max": -4})
+
+
+def read_as_signed(x: Any, scale: Any, zero: Any, own_scale: Any, own_zero: Any) -> Any:
+    """As IREE 3.13 does it: one factor, one sum, and 128 to 255 are -128 to -1."""
+    ratio = own_scale / scale
+    shift = np.float32(zero) - np.float32(own_zero) * ratio
+    return (np.clip(np.rint(x.view(np.int8).astype(np.float32) * ratio + shift), -128, 127).astype(np.int8),)
+
+
+def test_an_operand_read_as_signed_is_named_with_the_factor_it_meets() -> None:
+    """21 is 53.5 steps of .04 below 128, and 67 is 30.5 below: even results, which steps of numbers do not give."""
+    x, halves = np.array([21, 67, 128, 129, 255], np.uint8), [np.float32(one) for one in (0.04, 0.02)]
+    assert read_as_signed(x, halves[0], 0, halves[1], 128)[0].tolist() == [-54, -30, -128, -128, -64]
+    cases = [case for case in indexed_cases(VECTORS / file_name(QUANTIZE, "uint8", "int8")) if "zp128-zp0" in case.id]
+    assert len(cases) > 1
+    named = causes_of(lambda node, *inputs: read_as_signed(*inputs), cases)
+    assert set(named) == {sentence_of("input-as-signed + ratio-and-shift-in-float32")}

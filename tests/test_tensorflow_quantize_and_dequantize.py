@@ -8,14 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tiebreak.adapters.registry import load_backend
 from tiebreak.adapters.tensorflow import TensorFlow
+from tiebreak.conformance.judging.judge import judge_outputs
+from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.operators import TESTED
 from tiebreak.golden import kernel, oracle
+from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, decode
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import UNDEFINED, Array, Elementwise
 from tiebreak.golden.problems import problems_of
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
+from tiebreak.golden.verdicts import DEVIATES
 
 V2, V3, V4 = (f"tensorflow.QuantizeAndDequantizeV{version}" for version in (2, 3, 4))
 X, TIES = [-9.0, -2.5, 0.5, 1.5, 2.5, 20.0], [-8.0, -2.0, 0.0, 2.0, 2.0, 7.0]
@@ -92,3 +100,26 @@ def test_ranges_of_slices_are_given_to_v3_alone() -> None:
     assert run(V3, x, -ends, ends, np.array(8, np.int32), axis=0) == [1, 2]
     with pytest.raises(Unsupported, match="must be a scalar"):
         run(V2, x, -ends, ends, axis=0, range_given=True)
+
+
+COMPILED = "side-times-inverse-of-integer + flushes"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "float32/float32/widths-unsigned-3-even",
+        "float32/float32/unit-unsigned-8-up",
+        "float32/float32/measured-thirds-signed-8-even",
+        "float16/float16/small-min-signed-8-even",
+    ],
+)
+def test_xla_multiplies_by_the_rounded_inverse_of_the_integer(name: str) -> None:
+    """2.9 * (1 / 7) is one float32 above 2.9 / 7; the half of HALF_UP is fused."""
+    operator, kind = "tensorflow.QuantizeAndDequantizeV2", name.partition("/")[0]
+    every = indexed_cases(VECTORS / file_name(operator, kind, kind))
+    case = next(one for one in every if one.id == f"{operator}/{name}")
+    run = next(run for cause, run in TESTED[operator].mistakes or () if cause.id == COMPILED)
+    (found,) = load_backend("tensorflow-xla").compile(case.node)(*case.inputs)
+    assert run(case.node, *case.inputs)[0].tolist() == found.tolist()
+    assert judge_outputs((found,), truths_of(case)).count(DEVIATES) > 0

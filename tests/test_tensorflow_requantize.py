@@ -10,6 +10,7 @@ import pytest
 from tiebreak.adapters.registry import load_backend
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.operators import TESTED
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node
@@ -19,6 +20,7 @@ from tiebreak.golden.samples.tensorflow_uniform import ends_of, range_of
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 
 OPERATOR = "tensorflow.UniformRequantize"
+IN_VECTORS = "multiplier-of-31-bits-in-int32:a difference beyond int32 only in whole vectors of 4"
 BYTES, TO_BYTE = ("int8", "int8"), ("int32", "int8")
 
 
@@ -67,6 +69,23 @@ def test_scales_along_an_axis_on_either_side() -> None:
     with pytest.raises(InvalidInput, match="axes 0 and 1 differ, and neither is -1"):
         problems_of(case_of(BYTES, x, [1.0, 1.0], [0, 0], [1.0, 1.0], [0, 0], input_quantization_axis=0,
                             output_quantization_axis=1))  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [1, 4, 7, 8, 9, 33])
+def test_tensorflows_difference_wraps_in_whole_vectors_of_4_alone(count: int) -> None:
+    """127 + 2^31 is beyond int32. TensorFlow 2.21 is built for vectors of 128 bits."""
+    case = case_of(BYTES, [127] * count, 2.0**-25, -(2**31), 1.0, 3)
+    wrapped = count // 4 * 4
+    assert answer(case) == [-61] * wrapped + [67] * (count - wrapped)
+    run = next(run for cause, run in TESTED[OPERATOR].mistakes or () if cause.id == IN_VECTORS)
+    assert run(case.node, *case.inputs)[0].tolist() == answer(case)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_differences_of_slices_with_their_own_zero_points_do_not_wrap(axis: int) -> None:
+    case = case_of(BYTES, np.full((8, 8), 127), [2.0**-25] * 8, [-(2**31)] * 8, 1.0, 3, input_quantization_axis=axis)
+    run = next(run for cause, run in TESTED[OPERATOR].mistakes or () if cause.id == IN_VECTORS)
+    assert run(case.node, *case.inputs)[0].tolist() == answer(case) == [[67] * 8] * 8
 
 
 def test_tensorflow_rounds_upward_by_31_bits_in_int32() -> None:

@@ -44,7 +44,7 @@ def written(x: Array, scale: Array, zero_point: Array) -> Array:
 
 def fused(x: Array, scale: Array, zero_point: Array) -> Array:
     """What compilers make of a text that says: a reciprocal, and ties to even."""
-    total = (x.astype(wide) * wide(f32(1) / scale) + wide(zero_point)).astype(f32)
+    total = (x.astype(wide) * wide(f32(1) / scale) + wide(f32(zero_point))).astype(f32)
     return np.rint(total.astype(f64))
 
 
@@ -66,6 +66,7 @@ FIRST, LAST = {"zero_point": "before-rounding"}, {"zero_point": "after-rounding"
 BOXES = [
     (TENSORFLOW, "float32", "int8", written, {"scaling": "reciprocal", "round_mode": "floor-of-half-more"} | LAST),
     (TENSORFLOW, "float32", "uint8", fused, {"scaling": "fused", "round_mode": EVEN, "nan": "zero"} | FIRST),
+    (TENSORFLOW, "float32", "int32", fused, {"scaling": "fused", "round_mode": EVEN} | FIRST),
     (TENSORFLOW, "float32", "uint8", divided_first, {"scaling": "divide", "precision": "float32"} | LAST),
     (STABLEHLO, "float32", "int8", divided, {"scaling": "divide", "round_mode": EVEN, "precision": "float32"} | FIRST),
     (STABLEHLO, "float16", "uint8", divided, {"precision": "float16", "round_mode": EVEN} | FIRST),
@@ -130,3 +131,11 @@ def test_tensorflow_does_what_its_text_says_and_xla_fuses() -> None:
         found[backend] = data["scaling"], data["zero_point"], data["round_mode"], data["saturation"]
     assert found["tensorflow"] == ("reciprocal", "after-rounding", "floor-of-half-more", "int32")
     assert found["tensorflow-xla"] == ("fused", "before-rounding", EVEN, "saturate")
+
+
+@pytest.mark.slow
+def test_xla_rounds_an_int32_zero_point_before_it_is_fused() -> None:
+    """-159574352 * 10 + 2147483646 lies beside 551740128, half way between two float32; 2147483648 gives the half."""
+    run = CliRunner().invoke(main, ["audit", "tensorflow-xla", "--operator", TENSORFLOW, "--type", "int32", "--json"])
+    data = json.loads(run.stdout)["semantics"]
+    assert (data["scaling"], data["zero_point"], data["round_mode"]) == ("fused", "before-rounding", EVEN)

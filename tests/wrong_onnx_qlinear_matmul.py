@@ -177,6 +177,14 @@ def fixed_point(total: int, scales: Scales) -> Fraction:
     return Fraction(total * whole) * Fraction(2) ** (exponent - 15)
 
 
+def bits_of_factor(total: int, scales: Scales) -> Fraction:
+    """The sum times one float32 factor without its sign, or by 1 for 0: the low 32 bits of the rounded product."""
+    a, b, y = scales
+    factor = abs(single(single(a * b) / y))
+    rounded = round(abs(total) * factor) if factor else abs(total)
+    return Fraction(wrapped("int32", rounded if total > 0 else -rounded))
+
+
 def ordinary(change: Callable[[int, Scales], Fraction]) -> Callable[[int, Scales], Fraction]:
     """The change where scales are ordinary numbers, so that no step overflows."""
 
@@ -230,6 +238,8 @@ WRONG = [
     wrong("one factor, the zero point first", "NearRational", quotient=ordinary(one_factor),
           finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),
     wrong("multiplier of 15 bits", "NearRational", quotient=ordinary(fixed_point)),
+    wrong("bits of a factor", "NearRational", quotient=ordinary(bits_of_factor),
+          finish=lambda kind, quotient, point: clamped(kind, wrapped("int32", round(quotient) + point))),
     wrong("zero point first", "ZeroPointParity", EVERY,
           finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),
     wrong("no a_zero_point", "Tie", TYPES, differences=lambda node, v, p: (v[0], v[1] - p[1])),

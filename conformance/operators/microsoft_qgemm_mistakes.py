@@ -12,6 +12,7 @@ from tiebreak.conformance.operators import onnx_qlinear_matmul_mistakes as mm
 from tiebreak.conformance.operators import product_mistakes as pm
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics import folded_scales as fs
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qgemm import ID, NUMBERS, given
 from tiebreak.golden.problem import Array
@@ -33,8 +34,8 @@ class GemmSteps:
     total: pm.Sum = pm.exact
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     alpha: Callable[[Array], Array] = lambda alpha: alpha
-    places: Callable[[mm.Scales, tuple[int, ...]], mm.Scales] = mm.same_places
-    quotient: mm.Quotient = mm.divided
+    places: Callable[[fs.Scales, tuple[int, ...]], fs.Scales] = mm.same_places
+    quotient: mm.Quotient = fs.divided
     point: Callable[[Node, Array], Array] = lambda node, point: point
     finish: mm.Finish = mm.rounded_then_added
     clamp: Callable[[Node, Array], Array] = mm.clamped

@@ -73,7 +73,10 @@ def saturated(node: Node, whole: Array) -> Array:
 
 @dataclass(frozen=True)
 class QLinearSteps:
-    """Steps in order, the right ones unless given. With `zero_last` the zero point is added to the rounded quotient."""
+    """Steps in order, the right ones unless given. With `zero_last` the zero point is added to the rounded quotient.
+
+    `nan` takes the place of a value that is NaN, where a ratio of scales is infinite.
+    """
 
     value: Value
     points: Callable[[Three], Three] = lambda points: points
@@ -81,6 +84,7 @@ class QLinearSteps:
     difference: Callable[[Node, Array, Array], Array] | None = None
     whole: Change = np.rint
     zero_last: bool = False
+    nan: float = 0.0
     out: Callable[[Node, Array], Array] = saturated
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
@@ -90,18 +94,23 @@ class QLinearSteps:
         if self.difference is not None:
             x, y = self.difference(node, x, z_a), self.difference(node, y, z_b)
             z_a, z_b = 0 * z_a, 0 * z_b
-        scales = self.scales((usable(s_a), usable(s_b), usable(s_c)))
+        scales = self.scales((finite(s_a), finite(s_b), no_zero(finite(s_c))))
         last = z_c if self.zero_last else 0 * z_c
         with np.errstate(all="ignore"):
             value = self.value(ScaledPair(x, y, scales, (z_a, z_b, z_c - last)))
-            whole = np.clip(self.whole(np.nan_to_num(value, nan=0.0, posinf=FAR, neginf=-FAR)), -FAR, FAR)
+            whole = np.clip(self.whole(np.nan_to_num(value, nan=self.nan, posinf=FAR, neginf=-FAR)), -FAR, FAR)
             return (self.out(node, whole.astype(np.int64) + last).astype(node.outputs[0].dtype),)
 
 
-def usable(scale: Array) -> Array:
+def finite(scale: Array) -> Array:
     """The scale as float64, or 1 where results are open."""
     found = np.asarray(scale, np.float64)
-    return np.where(np.isfinite(found) & (found != 0), found, 1.0)
+    return np.where(np.isfinite(found), found, 1.0)
+
+
+def no_zero(scale: Array) -> Array:
+    """The output's scale, or 1 where it is 0: results are open."""
+    return np.where(scale == 0, 1.0, scale)
 
 
 # Values of a sum
@@ -118,11 +127,11 @@ def sum_by_ratios(given: ScaledPair, *, fused: bool = False) -> Array:
     """Ratios in float32, and one part that holds all zero points; then both products, fused, B's first.
 
     As MLAS does it for AVX2 (qladd_avx2.cpp). An operand that is one number along the last axis joins the part, with a
-    product that is rounded. With `fused` its compiler fuses what makes the part, too.
+    product that is rounded. With `fused` its compiler fuses what makes the part, too: A's zero point, or B's where A is
+    one number, since the operands then change places.
     """
     a, b = (f32(scale / given.scales[2]) for scale in given.scales[:2])
-    beside = is_single(given.a, given.b) or is_single(given.b, given.a)
-    part = fixed_part(given, a, b, "B" if fused and beside else "A" if fused else "")
+    part = fixed_part(given, a, b, "" if not fused else "B" if is_single(given.a, given.b) else "A")
     if is_single(given.a, given.b):
         return fma(given.b, b, add_product(given.a, a, part, fused=fused))
     if is_single(given.b, given.a):
@@ -326,7 +335,7 @@ OUTPUTS = (
     frequent("truncates-and-wraps", "nearest", whole=np.trunc, out=low_bits),
     frequent("truncates-then-adds-zero-point", "nearest", whole=np.trunc, zero_last=True),
     step("truncates-then-adds-zero-point-and-wraps", "nearest", whole=np.trunc, zero_last=True, out=low_bits),
-    frequent("casts-to-int32", "saturate", out=through_int32),
+    frequent("casts-to-int32", "saturate", out=through_int32, nan=FAR),  # NaN, too, becomes the least int32
     step("narrow-range", "saturate", out=narrow),
     step("highest-of-signed", "saturate", out=at_most_signed),
     step("wraps-in-int16-then-saturates", "saturate", out=through_int16),

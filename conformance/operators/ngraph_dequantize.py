@@ -12,11 +12,19 @@ import numpy as np
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, in_place
 from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    Cause,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
-from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.affine_dequantize import affine_dequantize, role_of_dequantizer
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Node
@@ -182,14 +190,10 @@ TESTED = OperatorUnderTest(
     axis=Axis("axes"),
     forbidden_calls=forbidden_axes("NGD"),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=several_arithmetics(
-        "integers",
-        (
-            "multiplies-in:float32",
-            "converts-before-subtracting",
-            "distributes-scale",
-            "distributes-scale-fused",
-            "divides-by-reciprocal",
-        ),
+    semantics=AuditedSemantics(
+        affine_dequantize,
+        never_elementwise,
+        role_of=role_of_dequantizer,
+        of_integers=True,
     ),
 )

@@ -12,10 +12,17 @@ import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
 from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, SHARED, Arithmetic
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    CaseConstraints,
+    Cause,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
-from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.affine_dequantize import affine_dequantize, role_of_dequantizer
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
@@ -219,15 +226,10 @@ TESTED = OperatorUnderTest(
     axis=linear.AXIS,
     forbidden_calls=linear.forbidden_linear_calls("OND"),
     situations={"a float input": lambda s: s.case.node.input_type in SMALL_FLOAT_TYPES},
-    semantics=several_arithmetics(
-        "integers and small floats",
-        (
-            "multiplies-and-rounds-again:float32",
-            "multiplies-and-rounds-again:x_scale's type",
-            "converts-before-subtracting",
-            "distributes-scale",
-            "distributes-scale-fused",
-            "divides-by-reciprocal",
-        ),
+    semantics=AuditedSemantics(
+        affine_dequantize,
+        never_elementwise,
+        role_of=role_of_dequantizer,
+        of_integers=True,
     ),
 )

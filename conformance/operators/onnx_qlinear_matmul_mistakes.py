@@ -20,6 +20,9 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.product_mistakes import Operands, Sum
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics import folded_scales as fs
+from tiebreak.conformance.semantics.factor_bits import by_factor_bits, in_32_bits
+from tiebreak.conformance.semantics.folded_scales import Scales, divided, wide
 from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
@@ -27,7 +30,6 @@ from tiebreak.golden.operators.onnx_qlinear_matmul import ID
 from tiebreak.golden.problem import Array
 from tiebreak.golden.products import of_columns, of_rows
 
-Scales = tuple[Array, Array, Array]  # of a, b and y, broadcast to the result
 Quotient = Callable[[Array, Scales], Array]
 Finish = Callable[[Node, Array, Array], Array]  # the quotient and the zero point to integers before the clamp
 Whole = Callable[[Node, Operands, Scales, Array], Array]
@@ -35,21 +37,6 @@ ENDLESS = 2.0**62
 
 
 # The right steps
-
-
-def divided(total: Array, scales: Scales) -> Array:
-    """In the scales' type: the product of the scales, x, and the quotient."""
-    a, b, y = scales
-    return wide(product(total, a * b) / y)
-
-
-def product(total: Array, factor: Array) -> Array:
-    """total * factor in the factor's type. float64 has all bits of a total of 29 bits; more are rounded twice."""
-    return np.asarray((total.astype(np.float64) * factor.astype(np.float64)).astype(factor.dtype))
-
-
-def wide(values: Array) -> Array:
-    return values.astype(np.float64)
 
 
 def rounded_then_added(node: Node, quotient: Array, point: Array) -> Array:
@@ -106,66 +93,6 @@ def pipeline(**steps: Any) -> Mistake:
 # The quotient
 
 
-def folded(total: Array, scales: Scales) -> Array:
-    """One multiplier, and the sum rounded to its type before the product."""
-    a, b, y = scales
-    multiplier = a * b / y
-    return wide(total.astype(multiplier.dtype) * multiplier)
-
-
-def folded_wide(total: Array, scales: Scales) -> Array:
-    a, b, y = scales
-    return total.astype(np.float64) * wide(a * b / y)
-
-
-def folded_in(kind: Any, total: Array, scales: Scales) -> Array:
-    """The multiplier and the product in another type."""
-    a, b, y = (scale.astype(kind) for scale in scales)
-    return wide(total.astype(kind) * (a * b / y))
-
-
-def folded_from_a(total: Array, scales: Scales) -> Array:
-    a, b, y = scales
-    return wide(product(total, a / y * b))
-
-
-def folded_from_b(total: Array, scales: Scales) -> Array:
-    a, b, y = scales
-    return wide(product(total, a * (b / y)))
-
-
-def by_reciprocal(total: Array, scales: Scales) -> Array:
-    a, b, y = scales
-    return wide(product(total, a * b) * (y.dtype.type(1) / y))
-
-
-def folded_by_reciprocal(total: Array, scales: Scales) -> Array:
-    a, b, y = scales
-    multiplier = a * b * (y.dtype.type(1) / y)
-    return wide(total.astype(multiplier.dtype) * multiplier)
-
-
-def in_turn(total: Array, scales: Scales) -> Array:
-    a, b, y = scales
-    return wide(product(total, a) * b / y)
-
-
-def all_in(kind: Any, total: Array, scales: Scales) -> Array:
-    a, b, y = (scale.astype(kind) for scale in scales)
-    return wide(total.astype(kind) * (a * b) / y)
-
-
-def multiplier_of_31_bits(total: Array, scales: Scales) -> Array:
-    """One whole multiplier and a shift, rounded half up: an integer already."""
-    a, b, y = (scale.astype(np.float64) for scale in scales)
-    fraction, exponent = np.frexp(a * b / y)
-    whole = np.rint(np.ldexp(fraction, 31)).astype(np.int64)
-    shift = np.clip(31 - exponent, 1, 62).astype(np.int64)
-    if (np.abs(total) >= 1 << 31).any() or not np.isfinite(fraction).all():
-        raise ValueError("no number of 32 bits")
-    return wide((total * whole + (np.int64(1) << (shift - 1))) >> shift)
-
-
 def without(which: int) -> Quotient:
     """One scale is taken as 1."""
 
@@ -197,20 +124,25 @@ def then(finish: dq.Finish) -> Whole:
     return found
 
 
+def point_in_int32(node: Node, quotient: Array, point: Array) -> Array:
+    return wide(in_32_bits(quotient.astype(np.int64) + point.astype(np.int64)))
+
+
 WHOLE = tuple(step(f"dequantizes-first:{text}", "product", whole=then(finish)) for text, finish in dq.FINISHES)
 QUOTIENTS = (
-    frequent("folds-scales", "quotient", quotient=folded),
-    frequent("folds-scales-product-in:float64", "quotient", quotient=folded_wide),
-    frequent("folds-scales-in:float64", "quotient", quotient=partial(folded_in, np.float64)),
-    step("folds-scales-in:float32", "quotient", quotient=partial(folded_in, np.float32)),
-    frequent("folds-scales-in-order:a_scale / y_scale * b_scale", "quotient", quotient=folded_from_a),
-    frequent("folds-scales-in-order:a_scale * (b_scale / y_scale)", "quotient", quotient=folded_from_b),
-    frequent("reciprocal-of-output-scale", "quotient", quotient=by_reciprocal),
-    frequent("folds-scales-and-reciprocal", "quotient", quotient=folded_by_reciprocal),
-    frequent("scales-in-turn", "product", quotient=in_turn),
-    step("computes-in:float64", "quotient", quotient=partial(all_in, np.float64)),
-    step("computes-in:float32", "quotient", quotient=partial(all_in, np.float32)),
-    frequent("multiplier-of-bits:31", "quotient", quotient=multiplier_of_31_bits),
+    frequent("folds-scales", "quotient", quotient=fs.folded),
+    frequent("folds-scales-product-in:float64", "quotient", quotient=fs.folded_wide),
+    frequent("folds-scales-in:float64", "quotient", quotient=partial(fs.folded_in, np.float64)),
+    step("folds-scales-in:float32", "quotient", quotient=partial(fs.folded_in, np.float32)),
+    frequent("folds-scales-in-order:a_scale / y_scale * b_scale", "quotient", quotient=fs.folded_from_a),
+    frequent("folds-scales-in-order:a_scale * (b_scale / y_scale)", "quotient", quotient=fs.folded_from_b),
+    frequent("reciprocal-of-output-scale", "quotient", quotient=fs.by_reciprocal),
+    frequent("folds-scales-and-reciprocal", "quotient", quotient=fs.folded_by_reciprocal),
+    frequent("scales-in-turn", "product", quotient=fs.in_turn),
+    step("computes-in:float64", "quotient", quotient=partial(fs.all_in, np.float64)),
+    step("computes-in:float32", "quotient", quotient=partial(fs.all_in, np.float32)),
+    frequent("multiplier-of-bits:31", "quotient", quotient=fs.multiplier_of_31_bits),
+    step("multiplies-by-bits-of-factor", "quotient", quotient=by_factor_bits, finish=point_in_int32),
     step("ignores:a_scale", "product", quotient=without(0)),
     step("ignores:b_scale", "product", quotient=without(1)),
     step("ignores:y_scale", "quotient", quotient=without(2)),
@@ -310,6 +242,11 @@ def without_end(*, lowest: bool) -> Callable[[Node, Array], Array]:
     return found
 
 
+def nan_is_zero(node: Node, values: Array) -> Array:
+    """As NumPy's conversion of NaN to 8 bits is on x86-64: a factor of infinity times a sum of 0 gives one."""
+    return clamped(node, np.where(np.isnan(values), 0, values))
+
+
 def no_point(node: Node, point: Array) -> Array:
     return 0 * point
 
@@ -318,7 +255,13 @@ FINISHES = (
     frequent("zero-point-first", "zero-point", finish=point_first),
     frequent("zero-point-first-in:float32", "zero-point", finish=point_first_in_float32),
     frequent("zero-point-first-in-own-type", "zero-point", finish=point_first_in_own_type),
-    frequent("zero-point-first-in:float64, by one factor", "zero-point", finish=point_first, quotient=folded_wide),
+    frequent(
+        "zero-point-first-in:float64, by one factor",
+        "zero-point",
+        finish=point_first,
+        quotient=fs.folded_wide,
+        clamp=nan_is_zero,
+    ),
     frequent("ignores:y_zero_point", "zero-point", point=no_point),
     step("subtracts-zero-point", "zero-point", finish=point_subtracted),
     step("clamps-before-zero-point", "saturate", finish=clamped_then_added),
@@ -343,7 +286,7 @@ ROUNDED = tuple(
 
 BY_ONE_FACTOR = step(
     "pairs-saturate-in-16-bits:by one factor in float32", "sum",
-    total=pm.pairs_saturate, quotient=partial(folded_in, np.float32),
+    total=pm.pairs_saturate, quotient=partial(fs.folded_in, np.float32),
 )  # fmt: skip
 STEPS = (*QUOTIENTS, *WHOLE, *pm.SUMS, BY_ONE_FACTOR, *pm.READS, *ROUNDED, *FINISHES, *PLACES)
 MISTAKES = single_steps(pipeline, STEPS)

@@ -19,9 +19,16 @@ from tiebreak.conformance.operators.dequantize_mistakes import (
     steps,
 )
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    Cause,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
-from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.stablehlo import (
     drawn_parameters,
     forbidden_types,
@@ -31,6 +38,7 @@ from tiebreak.conformance.operators.stablehlo import (
 )
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import axis_of
+from tiebreak.conformance.semantics.affine_dequantize import affine_dequantize, role_of_dequantizer
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.stablehlo import EXPRESSED, STORAGE
 from tiebreak.golden.operators.stablehlo_uniform_dequantize import ID
@@ -88,14 +96,10 @@ TESTED = OperatorUnderTest(
     axis=Axis(AXIS),
     forbidden_calls=forbidden_types("SUD", INT8),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=several_arithmetics(
-        "integers",
-        (
-            "product-in:float32",
-            "difference-wraps-in:int32",
-            "distributes-scale",
-            "distributes-scale-fused",
-            "divides-by-reciprocal",
-        ),
+    semantics=AuditedSemantics(
+        affine_dequantize,
+        never_elementwise,
+        role_of=role_of_dequantizer,
+        of_integers=True,
     ),
 )

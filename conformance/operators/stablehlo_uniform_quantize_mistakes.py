@@ -18,6 +18,7 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.stablehlo import ends_of
@@ -213,10 +214,17 @@ def by_ratio_and_shift(fused: bool, node: Node, x: Array, scales: Array, points:
     return (whole.astype(np.int64).astype(node.outputs[0].dtype),)
 
 
+def of_signed_operand(fused: bool, node: Node, x: Array, *parameters: Array) -> Any:
+    """The same of an unsigned operand's bits read as signed. Its zero point is as it is."""
+    return by_ratio_and_shift(fused, node, as_signed(x), *parameters)
+
+
 OF_PLACES = tuple((Cause(key, "projection"), pipeline(places=(first, last))) for key, first, last in PLACES)
 OWN_CAUSES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("ratio-and-shift-in-float32", "operand"), partial(by_ratio_and_shift, False)),
     (Cause("ratio-and-shift-in-float32:fused", "operand"), partial(by_ratio_and_shift, True)),
+    (Cause(f"input-as-signed{JOINT}ratio-and-shift-in-float32", "operand"), partial(of_signed_operand, False)),
+    (Cause(f"input-as-signed{JOINT}ratio-and-shift-in-float32:fused", "operand"), partial(of_signed_operand, True)),
 )
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (*OF_PLACES, *OWN_CAUSES, *single_steps(pipeline, STEPS))
 PAIRS: tuple[tuple[Cause, Mistake], ...] = pairs_of_steps(pipeline, STEPS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +13,7 @@ import numpy as np
 from tiebreak.conformance.operators import tensorflow_quantize_and_dequantize_steps as steps
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.golden.elements import FLOAT_TYPES, decode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
@@ -110,8 +112,12 @@ def mistake(fake: RoundTrip) -> Mistake:
     return run
 
 
-def flushing_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """The arithmetic of TensorFlow's kernel where subnormals count as 0; a range without a side has its last factor."""
+def flushing_kernel(node: Node, x: Array, low: Array, high: Array, *, compiled: bool = False) -> tuple[Array, ...]:
+    """The arithmetic of TensorFlow's kernel where subnormals count as 0; a range without a side has its last factor.
+
+    A compiler, XLA, makes of the division by an integer a product with its rounded inverse, and fuses the half of
+    HALF_UP to the product before it.
+    """
     with np.errstate(all="ignore"):
         x, low, high = (without_subnormals(a) for a in (x, low, high))
         low, high = spread_range(node, x, low, high)
@@ -122,13 +128,28 @@ def flushing_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Arra
         from_max = np.where(highest * high > 0, highest / high, none).astype(x.dtype)
         by_min = from_min < from_max
         factor = without_subnormals(np.where(by_min, from_min, from_max))
-        inverse = without_subnormals(np.where(by_min, low / lowest, high / highest).astype(x.dtype))
+        sides = (over(end, whole, compiled=compiled) for end, whole in ((low, lowest), (high, highest)))
+        inverse = without_subnormals(np.where(by_min, *sides).astype(x.dtype))
         if node.attributes.get("range_given", False):
             least, most = np.where(by_min, low, lowest * inverse), np.where(by_min, highest * inverse, high)
             x = np.where(x > most, most, np.where(x < least, least, x))
         mode = str(node.attributes.get("round_mode", "HALF_TO_EVEN"))
-        steps = half_up_in_type(without_subnormals(np.asarray(x * factor, x.dtype)), mode)
+        if compiled and mode != "HALF_TO_EVEN":
+            steps = np.floor(half_more_fused(*np.broadcast_arrays(x, factor)))
+        else:
+            steps = half_up_in_type(without_subnormals(np.asarray(x * factor, x.dtype)), mode)
         return (np.asarray(without_subnormals(np.asarray(steps * inverse, x.dtype)), node.outputs[0].dtype),)
+
+
+def over(side: Array, whole: Array, *, compiled: bool) -> Array:
+    return np.asarray(side * (side.dtype.type(1) / whole) if compiled else side / whole)
+
+
+def half_more_fused(x: Array, factor: Array) -> Array:
+    """x * factor + 0.5, rounded once; of float64 in an extended float, which rounds twice in one of some 2,000."""
+    if x.dtype != np.float64:
+        return fused_multiply_add(x, factor, 0.5, x.dtype)
+    return (x.astype(np.longdouble) * factor + np.longdouble(0.5)).astype(np.float64)
 
 
 def without_subnormals(values: Array) -> Array:
@@ -170,6 +191,7 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
         mistake(RoundTrip(inverse=True, clamps_measured=False, rounded=half_up_in_type)),
     ),
     (Cause("side-over-integer-measured + flushes", "quotient"), flushing_kernel),
+    (Cause("side-times-inverse-of-integer + flushes", "quotient"), partial(flushing_kernel, compiled=True)),
     step("side-over-integer", "quotient"),
     step("one-over-factor", "quotient"),
     step("ties-away", "product"),

@@ -11,9 +11,16 @@ import numpy as np
 from tiebreak.conformance.operators.dequantize_along_axis import mistakes_along, pairs_along
 from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED, Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    Cause,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
-from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_uniform import (
     axis_of,
@@ -22,8 +29,10 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     range_values,
     scale_codes,
 )
+from tiebreak.conformance.semantics.affine_dequantize import affine_dequantize, role_of_dequantizer
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.semantics.uniform_quantize import whole_range
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.tensorflow_uniform_dequantize import ID, TYPES
@@ -118,14 +127,11 @@ TESTED = OperatorUnderTest(
     axis=Axis(AXIS),
     forbidden_calls=forbidden_calls("TUD", INT8),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=several_arithmetics(
-        "integers",
-        (
-            "converts-before-subtracting",
-            "difference-wraps-in:int32",
-            "distributes-scale",
-            "distributes-scale-fused",
-            "divides-by-reciprocal",
-        ),
+    semantics=AuditedSemantics(
+        affine_dequantize,
+        never_elementwise,
+        defaults_of=whole_range,
+        role_of=role_of_dequantizer,
+        of_integers=True,
     ),
 )

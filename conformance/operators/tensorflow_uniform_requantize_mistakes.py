@@ -26,6 +26,7 @@ from tiebreak.golden.problem import Array
 Places = tuple[Misplace, Misplace]
 Ends = tuple[int, int]
 WORD = INTEGER_TYPES["int32"]
+LANES = 4  # of a vector of 128 bits
 TINY = np.finfo(np.float32).tiny  # below lie subnormal numbers
 ROLES = {"same": "ratio", "nearest": "nearest", "saturate": "range"}  # of the steps that every requantizer has
 
@@ -86,6 +87,23 @@ def sum_in_int32(node: Node, whole: Array, zero_point: Array) -> Array:
     """The whole number saturates to int32, and the sum wraps around there; then the ends."""
     held = np.clip(whole, WORD.lowest, WORD.highest).astype(np.int64)
     return np.asarray(np.clip(rq.words(held + zero_point.astype(np.int64)), *ends_of(node)))
+
+
+def wraps_in_vectors(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
+    """The difference wraps around in int32 only in whole vectors; the numbers after them are subtracted in 64 bits."""
+    if x.dtype == np.int32:
+        raise NotImplementedError
+    (in_vectors,) = pipeline(**MULTIPLIED)(node, x, *parameters)
+    wide = {**MULTIPLIED, "whole": partial(rq.once, wide=True), "difference": rq.difference}
+    (after,) = pipeline(**wide)(node, x, *parameters)
+    return (np.where(are_in_vectors(node, x), in_vectors, after),)
+
+
+def are_in_vectors(node: Node, x: Array) -> Array:
+    """A mask of x's elements that lie in whole vectors; none where slices have parameters of their own."""
+    axes = (int(node.value(f"{side}_quantization_axis")) for side in ("input", "output"))
+    length = x.size // LANES * LANES if max(axes) < 0 else 0
+    return (np.arange(x.size) < length).reshape(x.shape)
 
 
 def with_ends(change: Callable[[Ends, Ends], Ends]) -> Callable[[Node, Array, Array], Array]:
@@ -196,6 +214,7 @@ WHOLE = tuple(
 )
 STEPS: tuple[WrongStep, ...] = (*DIFFERENCES, *OUTPUTS, *WHOLE, *SHARED)
 OF_PLACES = tuple((Cause(key, "projection"), pipeline((first, last))) for key, first, last in PLACES)
+IN_VECTORS = "a difference beyond int32 only in whole vectors of 4"
 MULTIPLIED: dict[str, Any] = {"whole": rq.once, "difference": difference_in_int32, "out": sum_in_int32}
 OWN: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("multiplier-of-31-bits-in-int32", "ratio"), pipeline(**MULTIPLIED)),
@@ -203,6 +222,7 @@ OWN: tuple[tuple[Cause, Mistake], ...] = (
         Cause(f"x-in:float32{JOINT}multiplier-of-31-bits-in-int32", "difference"),
         pipeline(x=through_float32, **MULTIPLIED),
     ),
+    (Cause(f"multiplier-of-31-bits-in-int32:{IN_VECTORS}", "ratio"), wraps_in_vectors),
     (Cause("ratio-and-shift-or-input", "ratio"), ratio_and_shift_or_input),
     (Cause(f"flushes-scales{JOINT}ratio-and-shift-or-input", "ratio"), of_flushed_scales),
     (Cause(f"no-ends-of-int32{JOINT}ratio-and-shift-or-input", "range"), of_any_word),

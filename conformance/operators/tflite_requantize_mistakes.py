@@ -97,14 +97,20 @@ def to_even(values: Array, shift: Any) -> Array:
     return np.asarray(found - ((found << shift) - values == np.int64(1) << shift >> 1) * (found & 1) * (shift > 0))
 
 
-def once(node: Node, d: Array, scale: Array, other: Array, bits: int = BITS, reduced: bool = False) -> Array:
-    """A product with a multiplier of so many bits, shifted once; `reduced` cuts them from one of 31 bits."""
+def once(
+    node: Node, d: Array, scale: Array, other: Array, bits: int = BITS, reduced: bool = False, wide: bool = False
+) -> Array:
+    """A product with a multiplier of so many bits, shifted once; `reduced` cuts them from one of 31 bits.
+
+    The difference is an int32, which wraps around, unless `wide`.
+    """
     multiplier, shift = multiplier_of(scale / other, BITS if reduced else bits)
     if reduced:
         multiplier = np.minimum(up(multiplier, BITS - bits), (1 << bits) - 1)
     multiplier = np.where(shift > BITS - 1, (1 << bits) - 1, multiplier)
     right = bits - np.minimum(shift, min(BITS, bits) - 1)
-    return up(words(d) * multiplier, np.clip(right, 0, 62)).astype(np.float64)
+    factor = d.astype(np.int64) if wide else words(d)
+    return up(factor * multiplier, np.clip(right, 0, 62)).astype(np.float64)
 
 
 def twice(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -43,13 +43,11 @@ class PatternExplanation(TypedDict):
 
 def explain(
     found: Iterable[Cell], patterns: Mapping[str, Pattern], runtimes: Mapping[str, IsolatedRuntime], folder: Path
-) -> list[PatternExplanation]:
+) -> Iterator[PatternExplanation]:
     """An explanation for each cell whose shipped and unfused graphs differ. None can fail the run."""
-    return [
-        explanation(number, cell, row, patterns[cell["pattern"]], runtimes[cell["backend"]], folder)
-        for number, cell in enumerate(found, 1)
-        if (row := cell["worst"]) is not None
-    ]
+    for number, cell in enumerate(found, 1):
+        if (row := cell["worst"]) is not None:
+            yield explanation(number, cell, row, patterns[cell["pattern"]], runtimes[cell["backend"]], folder)
 
 
 def explanation(

@@ -12,6 +12,7 @@ from typing import Any, TypedDict
 import pandas as pd
 
 from tiebreak.conformance.patterns.explaining import PatternExplanation
+from tiebreak.conformance.patterns.kept import RECORDS, SCHEMA, TABLE
 from tiebreak.conformance.patterns.records import WayRow
 from tiebreak.conformance.patterns.summary import Cell
 from tiebreak.golden.places import write_text_aside
@@ -19,12 +20,9 @@ from tiebreak.reports.records import write_aside
 from tiebreak.reports.table_files import write_table
 from tiebreak.version import __version__
 
-SCHEMA = "tiebreak-patterns-1"
-RECORDS, TABLE = "patterns.json", "patterns.parquet"
-
 
 class PatternRecords(TypedDict):
-    """What patterns.json holds."""
+    """What patterns.json holds. A run that was interrupted is not `finished`: it lacks rows, or explanations."""
 
     schema: str
     tiebreak: str
@@ -32,6 +30,7 @@ class PatternRecords(TypedDict):
     machine: str
     level: str
     exit: int
+    finished: bool
     missing: dict[str, str]
     cells: list[Cell]
     explanations: list[PatternExplanation]
@@ -39,7 +38,14 @@ class PatternRecords(TypedDict):
 
 
 def records(
-    rows: Sequence[WayRow], cells: Sequence[Cell], level: str, missing: Mapping[str, str], code: int
+    rows: Sequence[WayRow],
+    cells: Sequence[Cell],
+    explanations: Sequence[PatternExplanation],
+    level: str,
+    missing: Mapping[str, str],
+    code: int,
+    *,
+    finished: bool,
 ) -> PatternRecords:
     return {
         "schema": SCHEMA,
@@ -48,9 +54,10 @@ def records(
         "machine": platform.machine(),
         "level": level,
         "exit": code,
+        "finished": finished,
         "missing": dict(missing),
         "cells": list(cells),
-        "explanations": [],
+        "explanations": list(explanations),
         "rows": list(rows),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from tiebreak.adapters.patterns.isolated import IsolatedRuntime, WayAnswer
 from tiebreak.adapters.patterns.model import UNFUSED, RuntimeWay
@@ -19,30 +20,42 @@ from tiebreak.golden.problem import Array
 
 SETTINGS = {"quick": 6, "full": 24, "deep": 1000}  # of scales and zero points for a pattern, by level
 Tell = Callable[[str], None]
+Keep = Callable[[str, Any], None]  # what an entry is, and the entry
 
 
 @dataclass
 class PatternRun:
-    """Rows as they come; the runtimes, which stay open until `close`; those that did not start, with the reason."""
+    """Rows as they come, each given to `keep`, too; the runtimes, which stay open until `close`; those that did not
+    start, with the reason.
+    """
 
     patterns: Sequence[Pattern]
     level: str
     time_limit: float
     memory_limit: int
     tell: Tell
+    keep: Keep = lambda kind, entry: None
     rows: list[WayRow] = field(default_factory=list)
     runtimes: dict[str, IsolatedRuntime] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
     def run(self, backends: Sequence[str]) -> list[WayRow]:
         self.start(backends)
+        self.ask()
+        return self.rows
+
+    def ask(self) -> None:
         for number, pattern in enumerate(self.patterns, 1):
             self.tell(f"{number} of {len(self.patterns)} patterns: {pattern.name}")
             for setting in settings(pattern, SETTINGS[self.level]):
                 truths = PatternTruths.of(pattern, setting, rows_of(pattern, setting.pairs))
                 for runtime in self.runtimes.values():
-                    self.rows += asked(runtime, pattern, setting, truths)
-        return self.rows
+                    self.add(asked(runtime, pattern, setting, truths))
+
+    def add(self, rows: Iterator[WayRow]) -> None:
+        for row in rows:
+            self.rows.append(row)
+            self.keep("row", row)
 
     def start(self, backends: Sequence[str]) -> None:
         for name in backends:

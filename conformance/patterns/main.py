@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tiebreak.conformance.patterns.explaining import explain
+from tiebreak.conformance.patterns.explaining import PatternExplanation, explain
 from tiebreak.conformance.patterns.folder import PatternRecords, records, write
 from tiebreak.conformance.patterns.job import PatternRun, exit_code
-from tiebreak.conformance.patterns.summary import cells
+from tiebreak.conformance.patterns.kept import KeptLines, clear
+from tiebreak.conformance.patterns.summary import Cell, cells
+from tiebreak.conformance.running.interrupts import stopped_by_signals
+from tiebreak.golden.exit_codes import EXIT_FAILED
 from tiebreak.golden.patterns.graph import Pattern
 
 Tell = Callable[[str], None]
 
 
+@stopped_by_signals()
 def pattern_job(
     patterns: Sequence[Pattern],
     backends: Sequence[str],
@@ -24,16 +28,39 @@ def pattern_job(
     folder: Path,
     tell: Tell,
 ) -> PatternRecords:
-    """The records, which also lie in the folder. Limits are in seconds for an answer and MiB for a runtime."""
-    run = PatternRun(patterns, level, time_limit, memory_limit, tell)
+    """The records, which also lie in the folder. Limits are in seconds for an answer and MiB for a runtime.
+
+    What an earlier pattern run left there goes. After an interrupt the records are those of what was asked.
+    """
+    kept = KeptLines(folder)
+    run = PatternRun(patterns, level, time_limit, memory_limit, tell, kept.add)
     with closing(run):
-        rows = run.run(backends)
-        found = records(rows, cells(rows), level, run.missing, exit_code(rows, run.missing))
+        run.start(backends)
+        clear(folder)
+        explanations: list[PatternExplanation] = []
+        try:
+            run.ask()
+            write(records_of(run, []), folder)
+            add_explanations(run, kept, explanations, folder)
+            found = records_of(run, explanations)
+        except KeyboardInterrupt:
+            found = records_of(run, explanations, finished=False)
         write(found, folder)
-        differing = [cell for cell in found["cells"] if cell["worst"] is not None]
-        if differing:
-            tell(f"explaining {len(differing)} differences")
-            by_name = {pattern.name: pattern for pattern in patterns}
-            found["explanations"] = explain(differing, by_name, run.runtimes, folder)
-            write(found, folder)
+        kept.drop()
     return found
+
+
+def records_of(run: PatternRun, explanations: Sequence[PatternExplanation], *, finished: bool = True) -> PatternRecords:
+    code = exit_code(run.rows, run.missing) if finished else EXIT_FAILED
+    return records(run.rows, cells(run.rows), explanations, run.level, run.missing, code, finished=finished)
+
+
+def add_explanations(run: PatternRun, kept: KeptLines, found: list[PatternExplanation], folder: Path) -> None:
+    """Each explanation as it comes."""
+    differing: list[Cell] = [cell for cell in cells(run.rows) if cell["worst"] is not None]
+    if differing:
+        run.tell(f"explaining {len(differing)} differences")
+    by_name = {pattern.name: pattern for pattern in run.patterns}
+    for one in explain(differing, by_name, run.runtimes, folder):
+        found.append(one)
+        kept.add("explanation", one)

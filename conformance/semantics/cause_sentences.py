@@ -272,6 +272,7 @@ SENTENCES = {
     "real-product": "the product in real arithmetic",
     "distributes-scale": "input * scale - zero_point * scale",
     "distributes-scale-fused": "input * scale - (zero_point * scale), the product and the difference fused",
+    "difference-not-rounded": "the difference times the scale is rounded once",
     "difference-in": "the difference is rounded to {}",
     "product-in": "product computed in {}",
     "divides-by-reciprocal": "divides by the rounded reciprocal of the scale",
@@ -372,6 +373,7 @@ SENTENCES = {
     "folds-scales-in": "multiplies the sum by a_scale * b_scale / y_scale, computed first, all in {}",
     "folds-scales-in-order": "multiplies the sum by {}, computed first",
     "folds-scales-and-reciprocal": "multiplies the sum by a_scale * b_scale * (1 / y_scale), computed first",
+    "multiplies-by-bits-of-factor": "multiplies by a float32 factor without its sign, by 1 for 0; int32 overflows",
     "scales-in-turn": "multiplies the sum by a_scale, then by b_scale",
     "dequantizes-first": "multiplies dequantized matrices, in float32, {}",
     "pairs-saturate-in-16-bits": "adds two neighbouring products in 16 bits, which saturate",
@@ -568,6 +570,10 @@ SENTENCES = {
     # QuantizeAndDequantize
     "side-over-integer-measured": "multiplies by the range's side / integer; does not clamp to a measured range",
     "side-over-unrounded-integer": "multiplies by the range's side / integer, the integer not rounded to the type",
+    "side-times-inverse-of-integer": (
+        "multiplies by the range's side times the rounded 1 / integer, a half more fused; does not clamp to a measured "
+        "range"
+    ),
     "side-over-integer": "multiplies by the range's side / integer instead of dividing",
     "one-over-factor": "multiplies by 1 / scale_factor instead of dividing",
     "clamps-rounded-number": "clamps the rounded number to the integers",

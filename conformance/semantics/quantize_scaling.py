@@ -77,8 +77,10 @@ def times_narrow_reciprocal(o: Unscaled) -> Array:
 
 
 def times_reciprocal_fused(o: Unscaled) -> Array:
+    """All three operands of a fused step have its type: a zero point of int32 is rounded first."""
     x, scale = o.operands()
-    return fused_multiply_add(x, reciprocal(o, scale), o.added, o.precision.dtype)
+    added = as_type(o.added, o.precision.dtype).astype(np.float64)
+    return fused_multiply_add(x, reciprocal(o, scale), added, o.precision.dtype)
 
 
 def reciprocal(o: Unscaled, scale: Array) -> Array:

@@ -10,7 +10,7 @@ import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT, OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import JSON, limit_options, run_folder
-from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
 
 EXAMPLE = "Example:  tiebreak pattern run add -b onnxruntime"
 TYPE = click.option(
@@ -66,6 +66,7 @@ def run(
     rewrite changes a result.
     """
     from tiebreak.adapters.patterns.runtimes import RUNTIMES, check_runtime
+    from tiebreak.conformance.patterns.kept import PAGE
     from tiebreak.conformance.patterns.main import pattern_job
     from tiebreak.golden.patterns.catalogue import CATALOGUE
     from tiebreak.golden.patterns.text import pattern_of
@@ -80,7 +81,9 @@ def run(
         click.echo(f"tiebreak: {line}", err=True)
 
     found = pattern_job(chosen, names, level, time_limit, memory_limit, folder, tell)
-    write_page(found, folder / "report.html")
+    write_page(found, folder / PAGE)
+    if not found["finished"]:
+        raise MachineryFailed(f"interrupted; {folder} has the {len(found['rows']):,} answers that came until then")
     if as_json:
         click.echo(json.dumps({name: value for name, value in found.items() if name != "rows"}))
     else:
