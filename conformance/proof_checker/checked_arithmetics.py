@@ -1,8 +1,8 @@
 """Claims about two arithmetics: their counts of differing inputs, block by block, and the counterexample.
 
-A certificate holds 16 digits of SHA-256 of each block's counts (little-endian uint32, in the order of the scales), and
-SHA-256 of all digests. Of float32 a block is 65,536 scales with the same upper bits, of narrower types 2,048. The scales
-of exponent 0 stand for those of each exponent at which nothing near a decision is subnormal or overflows.
+A certificate holds 16 digits of SHA-256 of each block's counts (little-endian uint32, in the order of the scales),
+and SHA-256 of all digests. Of float32 a block is 65,536 scales with the same upper bits, of narrower types 2,048.
+The scales of exponent 0 stand for those of each exponent at which nothing near a decision is subnormal or overflows.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def blocks_of(claim: ArithmeticClaim, found: Mapping[str, Any]) -> tuple[list[in
 
 
 def normal_exponents(claim: ArithmeticClaim, found: Mapping[str, Any]) -> list[int]:
-    """The exponents that the certificate lists. ProofRefused if exponent 0 does not stand for one, or one is missing."""
+    """The exponents that the certificate lists. ProofRefused if 0 does not stand for one, or one is missing."""
     allowed = exponents_like_zero(claim)
     listed: list[int] = []
     if found.get("normal") is not None:

@@ -1,4 +1,4 @@
-"""Steps of a proof that rest on trying: that their blocks cover every scale, and that drawn blocks give their digests."""
+"""Steps of a proof that rest on trying: their blocks cover every scale, and drawn blocks give their digests."""
 
 from __future__ import annotations
 
