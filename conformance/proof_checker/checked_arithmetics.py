@@ -86,9 +86,9 @@ def arithmetics_in(claim: Mapping[str, Any]) -> ArithmeticClaim:
     if zero is not None and not lowest <= zero <= highest:
         raise ProofRefused(f"{quantized} has no zero point {zero}")
     left, right = (arithmetic_of(text_in(claim, name)) for name in ("left", "right"))
-    if zero is None:  # a difference from the zero point has one bit more
+    if zero is None:  # differences of two codes
         size = highest - lowest + 1
-        lowest, highest = -size, size - 1
+        lowest, highest = 1 - size, size - 1
         if left.before_and_after(1)[0] or right.before_and_after(1)[0]:
             raise ProofRefused("an arithmetic depends on the zero point, but all are claimed at once")
     pair = CountedPair((left, right), real, zero or 0, lowest, highest)

@@ -133,7 +133,7 @@ def operand_of(claim: PatternClaim, name: str, text: object) -> Number:
 def check_extent(setting: ClaimSetting, left: Term, right: Term) -> None:
     """ProofRefused if a claim about normal numbers has a scale whose numbers can be others.
 
-    That is known of codes with one pair, whose numbers are proportional to its scale. A float operand may be any number.
+    That is known of codes with one pair, whose numbers are proportional to its scale. A float may be any number.
     """
     claim = setting.claim
     pairs = pairs_of(left, right)
