@@ -1,8 +1,8 @@
 """Claims about two arithmetics: their counts of differing inputs, block by block, and the counterexample.
 
-A certificate holds 16 digits of SHA-256 of each block's counts (little-endian uint32, in the order of the scales), and
-SHA-256 of all digests. Of float32 a block is 65,536 scales with the same upper bits, of narrower types 2,048. The scales
-of exponent 0 stand for those of each exponent at which nothing near a decision is subnormal or overflows.
+A certificate holds 16 digits of SHA-256 of each block's counts (little-endian uint32, in the order of the scales),
+and SHA-256 of all digests. Of float32 a block is 65,536 scales with the same upper bits, of narrower types 2,048.
+The scales of exponent 0 stand for those of each exponent at which nothing near a decision is subnormal or overflows.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def arithmetics_in(claim: Mapping[str, Any]) -> ArithmeticClaim:
     if zero is not None and not lowest <= zero <= highest:
         raise ProofRefused(f"{quantized} has no zero point {zero}")
     left, right = (arithmetic_of(text_in(claim, name)) for name in ("left", "right"))
-    if zero is None:  # a difference from the zero point has one bit more
+    if zero is None:  # differences of two codes
         size = highest - lowest + 1
-        lowest, highest = -size, size - 1
+        lowest, highest = 1 - size, size - 1
         if left.before_and_after(1)[0] or right.before_and_after(1)[0]:
             raise ProofRefused("an arithmetic depends on the zero point, but all are claimed at once")
     pair = CountedPair((left, right), real, zero or 0, lowest, highest)
@@ -133,7 +133,7 @@ def blocks_of(claim: ArithmeticClaim, found: Mapping[str, Any]) -> tuple[list[in
 
 
 def normal_exponents(claim: ArithmeticClaim, found: Mapping[str, Any]) -> list[int]:
-    """The exponents that the certificate lists. ProofRefused if exponent 0 does not stand for one, or one is missing."""
+    """The exponents that the certificate lists. ProofRefused if 0 does not stand for one, or one is missing."""
     allowed = exponents_like_zero(claim)
     listed: list[int] = []
     if found.get("normal") is not None:

@@ -11,7 +11,6 @@ from tiebreak.conformance.proof_checker.claim_terms import (
     CODES,
     PatternClaim,
     claim_in,
-    type_of,
     zero_points_of,
 )
 from tiebreak.conformance.proof_checker.covered_scales import standing_exponents
@@ -26,7 +25,6 @@ from tiebreak.conformance.proof_checker.exact_numbers import (
     rounded,
     sum_of,
 )
-from tiebreak.conformance.proof_checker.float_terms import FORMATS
 from tiebreak.conformance.proof_checker.refusal import ProofRefused, mapping_in, shortened, text_in, whole_in
 from tiebreak.conformance.proof_checker.terms import Term, operands_of, pairs_of
 from tiebreak.conformance.proof_checker.tried_goal import TriedGoal
@@ -135,16 +133,14 @@ def operand_of(claim: PatternClaim, name: str, text: object) -> Number:
 def check_extent(setting: ClaimSetting, left: Term, right: Term) -> None:
     """ProofRefused if a claim about normal numbers has a scale whose numbers can be others.
 
-    That is known of one pair whose numbers are proportional to its scale; a claim about others has every scale.
+    That is known of codes with one pair, whose numbers are proportional to its scale. A float may be any number.
     """
     claim = setting.claim
     pairs = pairs_of(left, right)
-    if claim.extent == "all" or len(pairs) != 1:
-        return
     floats = [one for one in operands_of(left, right) if claim.operand_type(one) not in CODES]
-    goal = TriedGoal(claim, left, right, claim.exact, {})
-    type_of(left, claim)
-    limits = standing_exponents(goal, by="every decision" if floats else "every code")
+    if claim.extent == "all" or len(pairs) != 1 or floats:
+        return
+    limits = standing_exponents(TriedGoal(claim, left, right, claim.exact, {}), by="every code")
     if limits is None:
         return
     scale = abs(setting.scales[pairs[0]])

@@ -86,7 +86,10 @@ def integer_in(data: Mapping[str, Any], name: str) -> int:
 
 def solved(sides: tuple[ast.expr, ast.expr], given: ast.expr | None, ranges: Ranges) -> str:
     """Asks z3 whether the sides can differ; first with any numbers in the place of products, which is easier."""
-    from tiebreak.conformance.proof_checker.z3_words import Z3Question  # few users have z3
+    try:
+        from tiebreak.conformance.proof_checker.z3_words import Z3Question  # few users have z3
+    except ModuleNotFoundError:
+        raise ProofRefused("a claim about integers is checked by z3: pip install 'tiebreak[proofs]'") from None
 
     bits = width_of(sides, given, ranges)
     for abstracted in [True, False] if products_in(*sides) else [False]:

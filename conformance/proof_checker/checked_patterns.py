@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiebreak.conformance.proof_checker.checked_counterexample import check_counterexample
-from tiebreak.conformance.proof_checker.claim_terms import CODES, PatternClaim, claim_in, is_operand_of, type_of
+from tiebreak.conformance.proof_checker.claim_terms import (
+    CODES,
+    PatternClaim,
+    claim_in,
+    is_operand_of,
+    type_of,
+    zero_points_of,
+)
 from tiebreak.conformance.proof_checker.refusal import (
     ProofRefused,
     chosen_in,
@@ -53,6 +60,7 @@ def check_patterns(data: Mapping[str, Any], whole: bool, draw: random.Random) ->
     if data.get("counterexample") is not None:
         raise ProofRefused("a claim that is proved has no counterexample")
     claim, told = claim_in(data), []
+    check_lists(data, claim)
     rows = mappings_in(data, "steps")
     if len(rows) > MOST_STEPS:
         raise ProofRefused(f"a proof has {len(rows)} steps: at most {MOST_STEPS} are allowed")
@@ -73,6 +81,13 @@ def check_patterns(data: Mapping[str, Any], whole: bool, draw: random.Random) ->
     return [*told, f"these steps show each of the claim's {len(claim.goals)} equations"]
 
 
+def check_lists(data: Mapping[str, Any], claim: PatternClaim) -> None:
+    """ProofRefused if the certificate lists zero points for which the claim is not proved, or does not hold."""
+    every = [zero_points_of(claim, kind) for kind in claim.pairs.values()]
+    if data.get("differs", []) != [] or data.get("holds", []) not in ([], *every[:1]):
+        raise ProofRefused("the lists of zero points are not those of a claim that is proved")
+
+
 def step_in(row: Mapping[str, Any], claim: PatternClaim) -> ProofStep:
     rule = chosen_in(row, "rule", RULES)
     left, right = (term_of(text_in(row, name)) for name in ("left", "right"))
@@ -86,7 +101,7 @@ def step_in(row: Mapping[str, Any], claim: PatternClaim) -> ProofStep:
 
 
 def fresh_types(left: Term, right: Term, claim: PatternClaim) -> dict[str, str]:
-    """Element types of operands that are not the claim's, by the DQ above them; the other side's for one that is a side."""
+    """Element types of operands that are not the claim's: by the DQ above them, or by the other side."""
     names = [one for one in operands_of(left, right) if not is_operand_of(claim, one)]
     found: dict[str, str] = {}
     for part in (*left.parts(), *right.parts()):

@@ -1,8 +1,8 @@
 """A claim about patterns: its domain, and its two sides as terms, one for each place of a row of the output.
 
-A pattern's text is that of docs/patterns.md. Of a row only as many values count as the operation after it needs: pooling,
-Resize and Softmax take two, a product takes k. A Q or DQ without a name of its own takes the n-th pair, which is s1, s2 …;
-a DQ of a Q without one has that Q's pair.
+A pattern's text is that of docs/patterns.md. Of a row only as many values count as the operation after it needs:
+pooling, Resize and Softmax take two, a product takes k. A Q or DQ without a named pair takes the n-th pair, which is
+s1, s2 …; a DQ of a Q without one has that Q's pair.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPTIONS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "Q": {"type": tuple(CODES)},
     "DQ": {"type": tuple(CODES)},
     "Resize": {"mode": ("nearest", "linear")},
-    **dict.fromkeys(PRODUCTS, {"k": (1, 2)}),
+    **{name: {"k": (1, 2)} for name in PRODUCTS},
 }
 
 
@@ -81,7 +81,7 @@ def claim_in(data: Mapping[str, Any]) -> PatternClaim:
 def types_in(claim: Mapping[str, Any], name: str) -> dict[str, str]:
     found = mapping_in(claim, name)
     for kind in found.values():
-        if kind not in CODES:
+        if not isinstance(kind, str) or kind not in CODES:
             raise ProofRefused(f"{name} has the type {shortened(kind)}; there are {', '.join(CODES)}")
     return dict(found)
 

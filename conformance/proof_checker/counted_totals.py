@@ -63,7 +63,8 @@ def check_totals(
             raise ProofRefused(f"the comparison's {name} exponents have sums without blocks, or blocks without sums")
         if blocks:
             row = mapping_in(found, name)
-            part = CountedPart(*(whole_in(row, one) for one in NAMES), times, blocks)
+            sums = {one: whole_in(row, one) for one in NAMES}
+            part = CountedPart(**sums, times=times, blocks=blocks)
             some = sizes[:standing] if name == "normal" else sizes[standing:]
             check_part(part, sum(some) * times)
             parts.append(part)

@@ -2,8 +2,8 @@
 
 If every number of both sides is proportional to the scale, then twice the scale gives the same codes, as long as no
 number leaves the normal range: rounding commutes with powers of two there. One exponent's scales then stand for those
-of every exponent for which that holds; the claim's extent "all" needs each scale of the others, "normal" has none of them.
-Where a number is not proportional, each scale has to be tried.
+of every exponent for which that holds. The claim's extent "all" needs each scale of the others, "normal" has none of
+them. Where a number is not proportional, each scale has to be tried.
 """
 
 from __future__ import annotations

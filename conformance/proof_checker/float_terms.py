@@ -1,7 +1,7 @@
 """Terms in the arithmetic of a float type, for arrays of scales, in NumPy: every step is rounded once.
 
-NumPy's float32 and float16 steps are IEEE 754's. ml_dtypes computes a bfloat16 step in float32 and rounds it again, which
-gives the same, as float32 has more than twice the digits (Figueroa 1995).
+NumPy's float32 and float16 steps are IEEE 754's. ml_dtypes computes a bfloat16 step in float32 and rounds it again,
+which gives the same, as float32 has more than twice the digits (Figueroa 1995).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def real_steps(values: Values, scales: Values, room: int) -> Values:
 
 
 def packed(values: Values, room: int) -> Values:
-    """As a certificate's digests have them: codes as little-endian integers, floats as their bits, zeros without sign."""
+    """As digests have them: codes as little-endian integers, floats as their bits, zeros without a sign."""
     if values.dtype.kind in "iu":
         return np.ascontiguousarray(values, "<i2" if room < 1 << 14 else "<i4")
     return np.ascontiguousarray(values + np.zeros((), values.dtype)).view(f"<u{values.dtype.itemsize}")

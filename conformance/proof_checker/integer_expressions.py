@@ -92,10 +92,14 @@ def integer_value(node: ast.expr, words: Mapping[str, Any], m: IntegerMachine) -
     if isinstance(node, ast.BinOp):
         a, b = integer_value(node.left, words, m), integer_value(node.right, words, m)
         return of_operator(node, a, b, m)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
-        if PARAMETERS.get(node.func.id) == len(node.args):
-            return of_function(node.func.id, [integer_value(one, words, m) for one in node.args], m)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and is_call_of(node, node.func.id):
+        return of_function(node.func.id, [integer_value(one, words, m) for one in node.args], m)
     raise ProofRefused(f"{shortened(ast.unparse(node))} is no integer expression that this checker knows")
+
+
+def is_call_of(node: ast.Call, name: str) -> bool:
+    """Whether it calls a function that this checker knows, with as many numbers as that takes."""
+    return PARAMETERS.get(name) == len(node.args) and not node.keywords
 
 
 def of_operator(node: ast.BinOp, a: Any, b: Any, m: IntegerMachine) -> Any:

@@ -1,7 +1,7 @@
 """Arithmetics of round(x / scale) + zero_point by name, computed in NumPy for arrays and in fractions for one pair.
 
-The names are those of docs/audit.md: `divide in float32`, `reciprocal in float64, ROUND_UP`, `exact`. This checker knows
-division, reciprocals, the nine modes of rounding, and the zero point after or before rounding.
+The names are those of docs/audit.md: `divide in float32`, `reciprocal in float64, ROUND_UP`, `exact`. This checker
+knows division, reciprocals, the nine modes of rounding, and the zero point after or before rounding.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 @dataclass(frozen=True)
 class CheckedArithmetic:
-    """One arithmetic: the scaling, the type of its steps or "exact", when the zero point is added, and how it rounds."""
+    """The scaling, the type of its steps or "exact", when the zero point is added, and how it rounds."""
 
     scaling: str
     precision: str

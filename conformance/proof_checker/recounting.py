@@ -1,7 +1,7 @@
 """How many inputs get another code from one arithmetic than from another, for arrays of scales.
 
-A code never falls as the input grows. So two arithmetics differ for the inputs between their least inputs with more than
-a code, for some code; ordinals count the floats in order, 0 and -0 as one.
+A code never falls as the input grows. So two arithmetics differ for the inputs between their least inputs with more
+than a code, for some code; ordinals count the floats in order, 0 and -0 as one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tiebreak.conformance.proof_checker.float_terms import DTYPES, FORMATS, Valu
 from tiebreak.conformance.proof_checker.named_arithmetics import CheckedArithmetic
 
 AT_ONCE = 1 << 16
-WIDTHS = (1 << 4, 1 << 9, 1 << 15, 1 << 40)  # ordinals around a guess
+WIDTHS = (1 << 2, 1 << 9, 1 << 15, 1 << 40)  # ordinals around a guess
 
 
 class CountedPair(NamedTuple):

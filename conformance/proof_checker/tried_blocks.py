@@ -1,4 +1,4 @@
-"""Steps of a proof that rest on trying: that their blocks cover every scale, and that drawn blocks give their digests."""
+"""Steps of a proof that rest on trying: their blocks cover every scale, and drawn blocks give their digests."""
 
 from __future__ import annotations
 
@@ -71,31 +71,34 @@ def try_block(goal: TriedGoal, block: tuple[int, int, str], by: str) -> None:
     results: Iterator[tuple[Values, Values, Values]] = (by_codes if by == "every code" else by_decisions)(
         goal, scales, found
     )
-    seen: set[tuple[int, ...]] = set()
     for inputs, left, right in results:
         if (places := np.flatnonzero(left != right)).size:
-            rows = np.stack([*inputs[:, places], left[places], right[places]]).astype(np.int64)
-            for row in {tuple(one) for one in np.unique(rows, axis=1).T.tolist()} - seen:
-                seen.add(row)
-                compare_clamped(goal, row[:-2], row[-2], row[-1])
+            compare_clamped(goal, inputs[:, places], left[places], right[places])
     if found.hexdigest() != digest:
         raise ProofRefused(f"the block of scales from {first:#x} gives other results than the certificate has")
 
 
-def compare_clamped(goal: TriedGoal, inputs: Sequence[int], left: int, right: int) -> None:
-    """ProofRefused if results that differ do so after clamping, for a zero point of the claim.
+def compare_clamped(goal: TriedGoal, inputs: Values, left: Values, right: Values) -> None:
+    """ProofRefused if results that differ ([n]) do so after clamping, for a zero point of the claim.
 
-    `inputs` are differences of codes and the zero point. What Q makes of NaN no document says: it is no difference.
+    `inputs` are differences of codes and the zero point, [operands, n]: each code has to be one of its type. Results
+    stay apart unless both reach the lowest code, or both the highest. What Q makes of NaN no document says: that is no
+    difference.
     """
     lowest, highest = CODES[goal.kind]
-    codes = goal.is_code(goal.left)
-    if codes and min(left, right) == -goal.room - 2:
-        return
-    for zero in zero_points_of(goal.claim, goal.kind):
-        if all(lowest <= one + zero <= highest for one in inputs):
-            sides = [min(max(value + zero, lowest), highest) if codes else value for value in (left, right)]
-            if sides[0] != sides[1]:
-                raise ProofRefused(
-                    f"{shortened(goal.left)} and {shortened(goal.right)} differ for zero point {zero}: "
-                    f"{sides[0]} and {sides[1]}"
-                )
+    every = np.zeros((1, len(left)), np.int64)
+    all_inputs = np.concatenate([every, inputs.astype(np.int64)])
+    first, last = lowest - all_inputs.min(axis=0), highest - all_inputs.max(axis=0)
+    if goal.is_code(goal.left):
+        least, most = np.minimum(left, right).astype(np.int64), np.maximum(left, right).astype(np.int64)
+        first, last = np.maximum(first, lowest - most + 1), np.minimum(last, highest - least - 1)
+        last = np.where(least == -goal.room - 2, first - 1, last)
+    zeros = np.array(zero_points_of(goal.claim, goal.kind))
+    places = np.searchsorted(zeros, first)
+    apart = (places < len(zeros)) & (zeros[np.minimum(places, len(zeros) - 1)] <= last)
+    if apart.any():
+        where = int(np.argmax(apart))
+        raise ProofRefused(
+            f"{shortened(goal.left)} and {shortened(goal.right)} differ for zero point {zeros[places[where]]}: "
+            f"{left[where]} and {right[where]} steps from it"
+        )

@@ -28,7 +28,7 @@ def combinations_of(goal: TriedGoal) -> Values:
             raise ProofRefused(f"{shortened(name)} is no code, but every code was tried")
     every = np.array(list(product(range(-room, room + 1), repeat=len(operands))), np.int32)
     spread = np.maximum(every.max(axis=1), 0) - np.minimum(every.min(axis=1), 0)
-    return every[spread <= room]
+    return np.asarray(every[spread <= room])
 
 
 def count_of_codes(goal: TriedGoal) -> int:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.proof_checker.float_terms import Values, float_values, packed, real_steps
+from tiebreak.conformance.proof_checker.float_terms import FORMATS, Values, float_values, packed, real_steps
 from tiebreak.conformance.proof_checker.refusal import ProofRefused, shortened
 from tiebreak.conformance.proof_checker.terms import Term, operands_of
 from tiebreak.conformance.proof_checker.tried_goal import TriedGoal
@@ -39,7 +38,7 @@ def check_rising(goal: TriedGoal) -> None:
 def by_decisions(goal: TriedGoal, scales: Values, digest: Any) -> Iterator[tuple[Values, Values, Values]]:
     """No differences ([0, n]) and both sides' results ([n]), packed; `digest` gets the results."""
     nothing, room = np.zeros((0, len(scales)), np.int32), goal.room
-    largest = np.full(scales.shape, ml_dtypes.finfo(scales.dtype).max, scales.dtype)
+    largest = np.full(scales.shape, largest_of(goal.claim.real), scales.dtype)
     low = -largest
     for k in range(-room - 2, room + 3):
         high = float_from((k + 0.5) * scales.astype(np.float64), largest)
@@ -61,6 +60,11 @@ def by_decisions(goal: TriedGoal, scales: Values, digest: Any) -> Iterator[tuple
                 digest.update(one.data)
             yield nothing[:, : len(some)], *inner
         low = high
+
+
+def largest_of(real: str) -> float:
+    digits, _, emax = FORMATS[real]
+    return float((2 - 2.0 ** (1 - digits)) * 2.0**emax)
 
 
 def float_from(bounds: Values, largest: Values) -> Values:
