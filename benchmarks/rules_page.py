@@ -13,7 +13,7 @@ from typing import Any
 
 from tiebreak.conformance.proof_checker import check
 from tiebreak.conformance.proving.job import prove_job
-from tiebreak.conformance.proving.rules import RULES, Rule
+from tiebreak.conformance.proving.rules import RULES, RewriteRule
 from tiebreak.reports.proofs import counterexample_line, ranges
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,7 @@ def main(names: list[str]) -> None:
     PAGE.write_text(HEAD + "\n".join(rows) + "\n", encoding="utf-8")
 
 
-def row(name: str, rule: Rule, data: dict[str, Any]) -> str:
+def row(name: str, rule: RewriteRule, data: dict[str, Any]) -> str:
     assert data["verdict"] == rule.verdict, name
     example = counterexample_line(data["counterexample"]) if data["counterexample"] else ""
     if data["differs"] and data["holds"]:

@@ -25,7 +25,7 @@ LONGEST = 1000
 
 
 @dataclass(frozen=True)
-class Side:
+class ClaimSide:
     """One side: its text, the numbers of a row, and whether arithmetic is real or that of the float type."""
 
     text: str
@@ -41,8 +41,8 @@ class Claim:
     With the extent "normal" they are those with which no number of either side leaves the float type's normal range.
     """
 
-    left: Side
-    right: Side
+    left: ClaimSide
+    right: ClaimSide
     pairs: Mapping[str, str] = field(hash=False)
     real: str = "float32"
     sign: str = "positive"
@@ -128,7 +128,7 @@ def claim_of(
             if pairs.setdefault(name, kind) != kind:
                 raise InvalidInput(f"scale {name} is of {pairs[name]} on the left and of {kind} on the right")
         numbers = columns(result, reader.operands, reader.steps, reader.pairs)
-        sides.append(Side(f"{EXACT}({side})" if is_exact else side, numbers, is_exact, pattern_from(side, reader)))
+        sides.append(ClaimSide(f"{EXACT}({side})" if is_exact else side, numbers, is_exact, pattern_from(side, reader)))
     left, right = sides
     check_sides(left.numbers, right.numbers)
     for kind in dict.fromkeys(pairs.values()):

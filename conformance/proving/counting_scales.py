@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.proving.findings import PROVED, REFUTED, Decision, Reasoning, Refutation
+from tiebreak.conformance.proving.findings import PROVED, REFUTED, Decision, Reasoning, WrittenCounterexample
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic, arithmetic_named
 from tiebreak.conformance.theorems.certificates import certificate_of
 from tiebreak.conformance.theorems.compare import ScaleComparison, compare
@@ -62,14 +62,14 @@ def notes_of(found: ScaleComparison) -> list[str]:
     ]
 
 
-def refutation_of(found: ScaleComparison) -> Refutation:
+def refutation_of(found: ScaleComparison) -> WrittenCounterexample:
     example = found.counterexample
     assert example is not None
     dtype = numpy_dtype(found.domain.real)
     x, scale = (np.array([word], f"u{dtype.itemsize}").view(dtype)[0] for word in (example.x, example.scale))
     zero = found.domain.zero_point or 0
     results = str(example.left), str(example.right)
-    return Refutation({"x": repr(float(x))}, {"scale": repr(float(scale))}, {"scale": zero}, *results)
+    return WrittenCounterexample({"x": repr(float(x))}, {"scale": repr(float(scale))}, {"scale": zero}, *results)
 
 
 def described_arithmetics(left: NamedArithmetic, right: NamedArithmetic, domain: ScaleDomain) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tiebreak.conformance.proving.findings import (
     UNKNOWN,
     Decision,
     Reasoning,
-    Refutation,
+    WrittenCounterexample,
     Undecidable,
 )
 from tiebreak.conformance.proving.records import Differing
@@ -175,7 +175,7 @@ def refuted(claim: Claim, found: Differs, steps: list[Reasoning]) -> Decision:
     return Decision(REFUTED, steps, counterexample, holds, differs, notes)
 
 
-def counterexample_of(claim: Claim, found: Differs) -> Refutation:
+def counterexample_of(claim: Claim, found: Differs) -> WrittenCounterexample:
     one, kind = found.simplest, claim.pairs[found.pair]
     codes = dict(zip(found.goal.operands(), one.inputs, strict=True)) if one.inputs else {}
     operands = {
@@ -190,7 +190,7 @@ def counterexample_of(claim: Claim, found: Differs) -> Refutation:
         for value in sides
     ]
     scale = shown(number_of(one.word, claim.real))
-    return Refutation(operands, {found.pair: scale}, {found.pair: found.zero_point}, *results)
+    return WrittenCounterexample(operands, {found.pair: scale}, {found.pair: found.zero_point}, *results)
 
 
 def setting_of(claim: Claim, found: Differs) -> dict[str, ScalePair]:

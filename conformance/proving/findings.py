@@ -10,7 +10,7 @@ PROVED, REFUTED, UNKNOWN = "PROVED", "REFUTED", "UNKNOWN"
 
 
 @dataclass(frozen=True)
-class Refutation:
+class WrittenCounterexample:
     """Operands, scales and zero points with which the sides differ, as text that reads back exactly."""
 
     operands: Mapping[str, str]
@@ -42,7 +42,7 @@ class Decision:
 
     verdict: str
     steps: list[Reasoning] = field(default_factory=list)
-    counterexample: Refutation | None = None
+    counterexample: WrittenCounterexample | None = None
     holds: list[int] = field(default_factory=list)
     differs: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

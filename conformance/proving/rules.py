@@ -14,7 +14,7 @@ RESCALE = {"v": "int32", "m": "0..2147483647", "s": "2..62"}
 
 
 @dataclass(frozen=True)
-class Rule:
+class RewriteRule:
     """A claim, for which types and scales it is made, what comes out, and who uses it or what follows."""
 
     claim: str
@@ -42,8 +42,8 @@ class Rule:
         return {"claim": self.claim, "verdict": self.verdict, "why": self.why, **asdict(self.where)}
 
 
-def rule(claim: str, verdict: str, why: str, **where: Any) -> Rule:
-    return Rule(claim, verdict, why, ClaimDomain(**where))
+def rule(claim: str, verdict: str, why: str, **where: Any) -> RewriteRule:
+    return RewriteRule(claim, verdict, why, ClaimDomain(**where))
 
 
 IDENTITY = "Q(DQ(x, s), s) = x"
@@ -54,7 +54,7 @@ SINGLE = "single_round(v, m, s) = double_round(v, m, s)"
 SHIFTED = "round_even(v + (z << s), s) = round_even(v, s) + z"
 SHIFTS = {"v": "int32", "z": "-256..256", "s": "1..24"}
 
-RULES: Mapping[str, Rule] = {
+RULES: Mapping[str, RewriteRule] = {
     "dq-q": rule(IDENTITY, PROVED, "DequantizeLinear, QuantizeLinear with equal parameters may be dropped."),
     "dq-q-int8": rule(IDENTITY, PROVED, "The same for int8.", type="int8"),
     "dq-q-float16": rule(IDENTITY, PROVED, "A byte's differences are small enough for float16.", real="float16"),

@@ -1,8 +1,8 @@
 """The scales of a float type in blocks of neighbouring bit patterns, and which of them stand for others.
 
-If a side's numbers are all proportional to the scale, or do not depend on it, twice the scale gives the same codes as
-long as no number leaves the normal range: rounding commutes with powers of two there. One exponent then stands for all
-others; those near the ends of the range are tried themselves.
+All numbers of most sides are proportional to the scale, or do not depend on it. Rounding commutes with powers of two on
+the normal range, so twice the scale gives the same codes there. One exponent then stands for all others; those near the
+ends of the range are tried themselves.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ import numpy as np
 from tiebreak.conformance.patterns.operands import SEED, mixed
 from tiebreak.conformance.patterns.parameters import every_setting
 from tiebreak.conformance.proving.arithmetic import NO_CODE, Evaluation, Parameters, is_computed
-from tiebreak.conformance.proving.claim import Claim, Side
-from tiebreak.conformance.proving.findings import Refutation
+from tiebreak.conformance.proving.claim import Claim, ClaimSide
+from tiebreak.conformance.proving.findings import WrittenCounterexample
 from tiebreak.conformance.proving.scalars import Scalar
 from tiebreak.conformance.proving.scales import significant_bits
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
@@ -25,12 +25,12 @@ MOST_ROWS = 1 << 16
 FEW_BITS = ("1", "1.5", "1.25", "1.75", "3", "5")
 
 
-def search(claim: Claim, further: Sequence[Mapping[str, ScalePair]] = ()) -> Refutation | None:
+def search(claim: Claim, further: Sequence[Mapping[str, ScalePair]] = ()) -> WrittenCounterexample | None:
     """The difference with the fewest bits in its scales of all that chosen scales, and `further` ones, show."""
     sides = (claim.left, claim.right)
     if not all(is_computed(one) for side in sides if not side.is_exact for one in side.numbers):
         return None  # a curve's float is not that of every library
-    best: tuple[Any, Refutation] | None = None
+    best: tuple[Any, WrittenCounterexample] | None = None
     for pairs in (*further, *settings(claim)):
         bits = sum(bits_of(pair, claim.real) for pair in pairs.values())
         if best is not None and bits > best[0][0]:
@@ -72,7 +72,7 @@ def bits_of(pair: ScalePair, real: str) -> int:
     return int(significant_bits(word.view(f"u{word.itemsize}"), real)[0])
 
 
-def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, Refutation] | None:
+def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, WrittenCounterexample] | None:
     """The difference whose operands are nearest to zero, with their distance from it."""
     rows = rows_of(claim, pairs)
     left, right = (values_of(side, claim, pairs, rows) for side in (claim.left, claim.right))
@@ -91,7 +91,7 @@ def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, Ref
     }
     scales = {name: shown(pair.scale) for name, pair in pairs.items()}
     zeros = {name: pair.zero_point for name, pair in pairs.items()}
-    found = Refutation(operands, scales, zeros, shown(left[row, column]), shown(right[row, column]))
+    found = WrittenCounterexample(operands, scales, zeros, shown(left[row, column]), shown(right[row, column]))
     return float(np.asarray(distances)[row]), found
 
 
@@ -134,7 +134,7 @@ def decisions(pairs: Mapping[str, ScalePair], real: str) -> Array:
     return np.unique(np.concatenate(found).astype(np.float64)).astype(kind)
 
 
-def values_of(side: Side, claim: Claim, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array | None:
+def values_of(side: ClaimSide, claim: Claim, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array | None:
     """A side's results, [rows, width]; None if its exact truth is not known."""
     if side.is_exact and side.pattern is not None:
         if side.pattern.output == REAL:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision, Reasoning, Refutation
+from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision, Reasoning, WrittenCounterexample
 from tiebreak.conformance.proving.integers import BITS
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.lemmas.model import WIDTH, Lemma
@@ -27,4 +27,4 @@ def solve_integers(lemma: Lemma, left: str, right: str) -> Decision:
     words = lemma.words(WIDTH, found)
     assert lemma.sides is not None
     results = [str(word.term) for word in lemma.sides(WIDTH, **words)]
-    return Decision(REFUTED, [], Refutation({name: str(value) for name, value in found.items()}, {}, {}, *results))
+    return Decision(REFUTED, [], WrittenCounterexample({name: str(value) for name, value in found.items()}, {}, {}, *results))
