@@ -310,3 +310,18 @@ def test_a_range_that_leaves_the_words_is_refused() -> None:
 def test_rules_are_listed() -> None:
     assert set(json.loads(cli("--list", "--json").stdout)) == set(RULES)
     assert "dq-q-bfloat16" in cli("--list").stdout
+
+
+def test_a_search_keeps_to_the_normal_range() -> None:
+    """Relu of a Relu differs from nothing; only sums that overflow in float16 differ from real arithmetic here."""
+    text = "Q(Add(DQ(a, s), DQ(b, t)), t) = exact(Q(Add(DQ(a, s), DQ(b, t)), t))"
+    for extent in ("normal", "all"):
+        found = decided(text, real="float16", extent=extent).counterexample
+        assert found is not None
+        numbers = [
+            (int(found.operands[name]) - found.zero_points[pair]) * Fraction(float(found.scales[pair]))
+            for name, pair in (("a", "s"), ("b", "t"))
+        ]
+        assert extent == "all" or all(
+            abs(one) <= 65504 and (one == 0 or abs(one) >= 2**-14) for one in (*numbers, sum(numbers))
+        )

@@ -167,8 +167,8 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
             if (differs := np.argwhere(left != right)).size:
                 which, places = differs.T
                 at = [np.broadcast_to(result, (len(rows), span.count))[which, places] for result in results]
-                found = [one.astype(np.int64) for one in at]
-                some = DifferingGroup(*found, block.words[places], block.bits[places], rows[which])
+                one, other = (value.astype(np.int64) for value in at)
+                some = DifferingGroup(one, other, block.words[places], block.bits[places], rows[which])
                 block.touched[places[block.differing.note(some)]] = True
         return block
 

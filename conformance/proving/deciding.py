@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.proving.blocks import Progress
 from tiebreak.conformance.proving.claim import Claim
-from tiebreak.conformance.proving.codes import Goal, Progress, ScaleSet, Tried, clamped, try_codes
+from tiebreak.conformance.proving.codes import Goal, ScaleSet, Tried, clamped, try_codes
 from tiebreak.conformance.proving.findings import (
     PROVED,
     REFUTED,
     UNKNOWN,
     Decision,
     Reasoning,
-    WrittenCounterexample,
     Undecidable,
+    WrittenCounterexample,
 )
 from tiebreak.conformance.proving.records import Differing
 from tiebreak.conformance.proving.rewriting import generalized, maxima_outside, parts_of
@@ -147,8 +148,8 @@ def goals_of(claim: Claim) -> Iterator[Goal]:
 def is_same(found: Goal, goal: Goal, claim: Claim) -> bool:
     """Whether a goal that does not hold is equivalent to this one."""
     positive = claim.sign == "positive"
-    sides = [maxima_outside(one, positive=positive) for one in (goal.left, goal.right)]
-    return renamed(found) in (renamed(goal), renamed(Goal(*sides, goal.exact)))
+    left, right = (maxima_outside(one, positive=positive) for one in (goal.left, goal.right))
+    return renamed(found) in (renamed(goal), renamed(Goal(left, right, goal.exact)))
 
 
 def renamed(goal: Goal) -> Goal:

@@ -45,10 +45,9 @@ def generalized(goal: Goal) -> Goal | None:
         if part in (goal.left, goal.right) and goal.left == goal.right:
             continue
         fresh = Scalar("", name=fresh_name(goal), type=part.type)
-        sides = [substituted(side, part, fresh) for side in (goal.left, goal.right)]
-        inner = set(part.operands())
-        if not any(inner & set(side.operands()) for side in sides):
-            return Goal(*sides, goal.exact)
+        left, right = (substituted(side, part, fresh) for side in (goal.left, goal.right))
+        if not set(part.operands()) & {*left.operands(), *right.operands()}:
+            return Goal(left, right, goal.exact)
     return None
 
 

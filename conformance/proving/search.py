@@ -15,7 +15,7 @@ from tiebreak.conformance.proving.claim import Claim, ClaimSide
 from tiebreak.conformance.proving.findings import WrittenCounterexample
 from tiebreak.conformance.proving.scalars import Scalar
 from tiebreak.conformance.proving.scales import significant_bits
-from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.exact import exact
 from tiebreak.golden.patterns.graph import REAL, Pattern, ScalePair
@@ -75,10 +75,11 @@ def bits_of(pair: ScalePair, real: str) -> int:
 def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, WrittenCounterexample] | None:
     """The difference whose operands are nearest to zero, with their distance from it."""
     rows = rows_of(claim, pairs)
-    left, right = (values_of(side, claim, pairs, rows) for side in (claim.left, claim.right))
+    ordinary = np.ones((len(next(iter(rows.values()))), 1), bool)
+    left, right = (values_of(side, claim, pairs, rows, ordinary) for side in (claim.left, claim.right))
     if left is None or right is None:
         return None
-    differs = (left != right) & (left != NO_CODE) & (right != NO_CODE)
+    differs = (left != right) & (left != NO_CODE) & (right != NO_CODE) & ordinary
     places = np.argwhere(differs)
     if not len(places):
         return None
@@ -134,8 +135,13 @@ def decisions(pairs: Mapping[str, ScalePair], real: str) -> Array:
     return np.unique(np.concatenate(found).astype(np.float64)).astype(kind)
 
 
-def values_of(side: ClaimSide, claim: Claim, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array]) -> Array | None:
-    """A side's results, [rows, width]; None if its exact truth is not known."""
+def values_of(
+    side: ClaimSide, claim: Claim, pairs: Mapping[str, ScalePair], rows: Mapping[str, Array], ordinary: Array
+) -> Array | None:
+    """A side's results, [rows, width]; None if its exact truth is not known.
+
+    `ordinary`, [rows, 1], becomes false where a number leaves the normal range that the claim keeps to.
+    """
     if side.is_exact and side.pattern is not None:
         if side.pattern.output == REAL:
             return None
@@ -148,4 +154,15 @@ def values_of(side: ClaimSide, claim: Claim, pairs: Mapping[str, ScalePair], row
     parameters = {name: Parameters(pair.scale, pair.zero_point, *pair.ends) for name, pair in pairs.items()}
     evaluation = Evaluation(claim.real, parameters, dict(known))
     with np.errstate(all="ignore"):
-        return np.stack([np.asarray(evaluation.of(one)) for one in side.numbers], axis=1)
+        found = np.stack([np.asarray(evaluation.of(one)) for one in side.numbers], axis=1)
+    if claim.extent == "normal":
+        for number, values in evaluation.known.items():
+            if not number.is_code:
+                ordinary &= is_ordinary(np.asarray(values), claim.real)[:, None]
+    return found
+
+
+def is_ordinary(values: Array, real: str) -> Array:
+    """Whether numbers are zero, or finite and not subnormal."""
+    sizes = np.abs(values.astype(np.float64))
+    return np.asarray((sizes == 0) | ((sizes >= 2.0 ** FLOAT_TYPES[real].emin) & np.isfinite(sizes)))

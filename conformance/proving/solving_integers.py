@@ -27,4 +27,6 @@ def solve_integers(lemma: Lemma, left: str, right: str) -> Decision:
     words = lemma.words(WIDTH, found)
     assert lemma.sides is not None
     results = [str(word.term) for word in lemma.sides(WIDTH, **words)]
-    return Decision(REFUTED, [], WrittenCounterexample({name: str(value) for name, value in found.items()}, {}, {}, *results))
+    return Decision(
+        REFUTED, [], WrittenCounterexample({name: str(value) for name, value in found.items()}, {}, {}, *results)
+    )

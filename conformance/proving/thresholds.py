@@ -155,9 +155,8 @@ class Staircase:
 
 def bounded(values: Array) -> Array:
     """Infinities replaced by the largest finite numbers."""
-    import ml_dtypes
-
-    largest = ml_dtypes.finfo(values.dtype).max
+    kind = FLOAT_TYPES[values.dtype.name]
+    largest = np.array(kind.largest_bits, f"u{values.itemsize}").view(values.dtype)
     return np.asarray(np.minimum(np.maximum(values, -largest), largest))
 
 
