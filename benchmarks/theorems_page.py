@@ -58,6 +58,7 @@ and are not counted. Of float16 and bfloat16 each scale is counted by itself.
 `benchmarks/theorems.jsonl` has a certificate of each theorem: the SHA-256 of the counts of each 65,536 scales (2,048
 of the narrow types), little-endian uint32 in the order of the scales, of which it holds 16 digits. Anybody can count
 such a block again with a program of their own. `python benchmarks/theorems.py -o FILE` counts all of them anew.
+
 {cost}
 
 ## Read the tables
@@ -97,7 +98,7 @@ def cost_text(rows: Iterable[Row]) -> str:
         (f"float32 to {bits} bits", "all" if ends else "ordinary", f"{seconds:,.0f}")
         for (bits, ends), seconds in sorted(most.items())
     ]
-    return markdown_table(("inputs, codes", "scales", "most seconds of one core with AVX2"), rows_of_table)
+    return markdown_table(("inputs, codes", "scales", "most CPU seconds (AVX2, a busy machine)"), rows_of_table)
 
 
 def heading(theorem: Theorem) -> str:

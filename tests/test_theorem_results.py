@@ -63,6 +63,7 @@ def test_the_page_and_the_package_are_what_the_script_makes() -> None:
     assert theorems_page.RESULTS.read_text(encoding="utf-8") == theorems_page.results(rows)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("theorem", QUICK, ids=lambda one: one.id)
 def test_a_block_of_each_certificate_can_be_counted_again(theorem: Theorem) -> None:
     narrow = theorem.domain.real != "float32"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import subprocess
@@ -15,12 +16,12 @@ import theorem_fractions as fractions
 
 from tiebreak.conformance.theorems import _all_scales
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic, arithmetic_named
-from tiebreak.conformance.theorems.compare import compare, counterexample_of
+from tiebreak.conformance.theorems.compare import compare, counterexample_of, part_of
 from tiebreak.conformance.theorems.counterexample import roundest, simplest_counterexample
 from tiebreak.conformance.theorems.counting import SingleCounter
 from tiebreak.conformance.theorems.counting_narrow import NarrowCounter, differing_inputs
 from tiebreak.conformance.theorems.exponents import constants_are_normal
-from tiebreak.conformance.theorems.scale_blocks import significant_bits
+from tiebreak.conformance.theorems.scale_blocks import counted_block, significant_bits
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -381,3 +382,16 @@ def test_of_inputs_that_differ_the_one_with_the_fewest_bits_is_shown() -> None:
     assert (found.x, found.left, found.right) == (4, 6, 5)
     found = simplest_counterexample(SINGLE, 1, 5, 1 - right[::-1], 1 - left[::-1])
     assert found.x == 4 | 1 << 31 and found.left != found.right
+
+
+def test_a_block_sums_its_counts() -> None:
+    scales = np.array([0x00400000, 0x3F800000, 0x3F800001, 0x3FC00000, 0x40000000], np.uint32)
+    block = counted_block(7, SINGLE, scales, np.array([9, 0, 9, 2, 0], np.uint32))
+    assert (block.block, block.scales, block.differing, block.without) == (7, 5, 20, 2)
+    assert (block.worst, block.worst_scale) == (9, 0x00400000)
+    assert block.simplest == 0x3FC00000  # 1.5 is from 1 to 2; a subnormal power of two is not
+    nothing = counted_block(8, SINGLE, scales, np.zeros(5, np.uint32))
+    assert nothing.simplest is None and nothing.sha256 == hashlib.sha256(bytes(20)).hexdigest()
+    part = part_of([block, nothing], [3, 4, 5], 3)
+    assert (part.exponents, part.scales, part.differing, part.without) == ((3, 4, 5), 30, 60, 21)
+    assert (part.worst, part.worst_scale, part.mean) == (9, 0x00400000, 2.0)

@@ -47,7 +47,7 @@ RANGES = (*NORMAL_BYTES, ScaleDomain(zero_point=128, ends=False))
 NARROW = tuple(ScaleDomain(real, one) for real in ("float16", "bfloat16") for one in ("uint8", "int8"))
 
 DOUBLE = (
-    "x / scale is either k + 1/2, which float64 holds, or farther from it than float64's rounding reaches: "
+    "The quotient is either k + 1/2, which float64 holds, or farther from it than float64's rounding reaches: "
     "x and (k + 1/2) * scale have at most 24 and 42 significant bits."
 )
 SINGLE = "A quotient nearer to a half than float32 can tell is rounded to the half, and then to even."
@@ -64,7 +64,7 @@ HALF = "v + 0.5 is rounded to float32; and floor takes each tie up, not to even.
 UPWARD = "v + 0.5 is rounded to float32, which can make an integer of a sum just below it."
 TIES = "Only a tie, a quotient of k + 1/2, can differ: ties away from zero, not to even."
 NARROW_DIVIDED = (
-    "x / scale is k + 1/2 or farther from it than float32's rounding reaches: x and (k + 1/2) * scale have at most "
+    "The quotient is k + 1/2 or farther from it than float32's rounding reaches: x and (k + 1/2) * scale have at most "
     "11 and 20 significant bits."
 )
 NARROW_ROUNDED = "A quotient nearer to a half than the type can tell is rounded to the half, and then to even."
