@@ -232,6 +232,12 @@ def in_mode(rounded: Callable[[Array], Array]) -> Callable[[Array, str], Array]:
     return lambda values, mode: rounded(values)
 
 
+def unscaled(level: Array, o: Scaled) -> Array:
+    if not np.isfinite(level).all():
+        raise ValueError("no integers")
+    return level
+
+
 def quotient_cut_off(level: Array, o: Scaled) -> Array:
     if level.dtype == np.float64:
         raise ValueError("no wider type")
@@ -305,7 +311,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("step-in:bfloat16", "quotient", result=lambda level, o: level * ws.in_bfloat16(o.one / o.factor)),
     step("step-of-digits:6", "quotient", result=lambda level, o: level * ws.of_six_digits(o.one / o.factor)),
     step("cuts-off", "quotient", result=quotient_cut_off),
-    step("ignores-scale", "quotient", result=lambda level, o: level),
+    step("ignores-scale", "quotient", result=unscaled),
     *ws.of_result("quotient"),
 )
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = ws.single_steps(RoundTripSteps, STEPS, RANK)

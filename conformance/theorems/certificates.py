@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
-from tiebreak.conformance.theorems.compare import ScaleComparison, ScalePart
+from tiebreak.conformance.theorems.compare import CountedPart, ScaleComparison
 from tiebreak.conformance.theorems.counterexample import Counterexample
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 
@@ -21,7 +21,7 @@ def certificate_of(comparison: ScaleComparison) -> dict[str, Any]:
     return asdict(comparison) | parts | {"digests": digests}
 
 
-def row_of_part(part: ScalePart | None) -> dict[str, Any] | None:
+def row_of_part(part: CountedPart | None) -> dict[str, Any] | None:
     """Exponents that follow each other are written as the first and the last."""
     if part is None:
         return None
@@ -46,8 +46,8 @@ def comparison_of(row: Mapping[str, Any]) -> ScaleComparison:
     )
 
 
-def part_of_row(row: Mapping[str, Any] | None) -> ScalePart | None:
+def part_of_row(row: Mapping[str, Any] | None) -> CountedPart | None:
     if row is None:
         return None
     exponents = tuple(one for first, last in row["exponents"] for one in range(first, last + 1))
-    return ScalePart(**{**row, "exponents": exponents})
+    return CountedPart(**{**row, "exponents": exponents})

@@ -21,7 +21,7 @@ from tiebreak.conformance.theorems.counting import SingleCounter
 from tiebreak.conformance.theorems.counting_narrow import NarrowCounter
 from tiebreak.conformance.theorems.decisions import setting_of
 from tiebreak.conformance.theorems.exponents import BLOCKS_OF_EXPONENT, EVERY, blocks_of
-from tiebreak.conformance.theorems.scale_blocks import ScaleBlock, digest_of, simplicity
+from tiebreak.conformance.theorems.scale_blocks import CountedScales, digest_of, simplicity
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.conformance.theorems.theorem_log import TheoremLog
 
@@ -31,7 +31,7 @@ FORMAT = {"format": "tiebreak-theorem-log", "version": 1}
 
 
 @dataclass(frozen=True)
-class ScalePart:
+class CountedPart:
     """Sums over some scales. `exponents` are those of the scales; `differing` counts pairs of an input and a scale.
 
     `without` counts scales without any. `worst` is the most inputs of a scale, `worst_scale` the first that has them
@@ -64,8 +64,8 @@ class ScaleComparison:
     left: NamedArithmetic
     right: NamedArithmetic
     domain: ScaleDomain
-    normal: ScalePart | None
-    ends: ScalePart | None
+    normal: CountedPart | None
+    ends: CountedPart | None
     counterexample: Counterexample | None
     undefined: int
     digests: tuple[str, ...]
@@ -86,7 +86,7 @@ class ScaleComparison:
         return sum(part.without for part in self.parts)
 
     @property
-    def parts(self) -> tuple[ScalePart, ...]:
+    def parts(self) -> tuple[CountedPart, ...]:
         return tuple(part for part in (self.normal, self.ends) if part is not None)
 
     @property
@@ -131,7 +131,7 @@ def described(left: NamedArithmetic, right: NamedArithmetic, domain: ScaleDomain
     return {"left": asdict(left), "right": asdict(right), "domain": asdict(domain)}
 
 
-def counted_blocks(counter: Counter, blocks: list[int], workers: int) -> Iterator[ScaleBlock]:
+def counted_blocks(counter: Counter, blocks: list[int], workers: int) -> Iterator[CountedScales]:
     """The blocks in their order; an interrupt waits for those that have begun."""
     with ThreadPoolExecutor(max(workers, 1)) as pool:
         try:
@@ -141,7 +141,7 @@ def counted_blocks(counter: Counter, blocks: list[int], workers: int) -> Iterato
             raise
 
 
-def summed(counter: Counter, blocks: list[ScaleBlock]) -> ScaleComparison:
+def summed(counter: Counter, blocks: list[CountedScales]) -> ScaleComparison:
     """The result of a comparison whose blocks are all counted."""
     normal = [block for block in blocks if block.block in set(blocks_of([0]) if counter.normal else ())]
     ends = blocks[len(normal) :]
@@ -156,10 +156,10 @@ def summed(counter: Counter, blocks: list[ScaleBlock]) -> ScaleComparison:
     )
 
 
-def part_of(blocks: list[ScaleBlock], exponents: Iterable[int], times: int) -> ScalePart:
+def part_of(blocks: list[CountedScales], exponents: Iterable[int], times: int) -> CountedPart:
     """The sums of blocks that stand for so many exponents each."""
     worst = max(blocks, key=lambda block: block.worst)
-    return ScalePart(
+    return CountedPart(
         tuple(exponents),
         scales=sum(block.scales for block in blocks) * times,
         differing=sum(block.differing for block in blocks) * times,
@@ -169,13 +169,13 @@ def part_of(blocks: list[ScaleBlock], exponents: Iterable[int], times: int) -> S
     )
 
 
-def exponents_of(counter: Counter, blocks: list[ScaleBlock]) -> list[int]:
+def exponents_of(counter: Counter, blocks: list[CountedScales]) -> list[int]:
     if isinstance(counter, NarrowCounter):
         return []  # every one
     return [EVERY[number] for number in sorted({block.block // BLOCKS_OF_EXPONENT for block in blocks})]
 
 
-def counterexample_of(counter: Counter, blocks: list[ScaleBlock]) -> Counterexample | None:
+def counterexample_of(counter: Counter, blocks: list[CountedScales]) -> Counterexample | None:
     scales = np.array([block.simplest for block in blocks if block.simplest is not None], np.uint32)
     if not scales.size:
         return None

@@ -11,7 +11,7 @@ from tiebreak.conformance.theorems import _all_scales
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
 from tiebreak.conformance.theorems.decisions import Decisions, decisions_of
 from tiebreak.conformance.theorems.exponents import EVERY, SUBNORMAL, blocks_of, normal_exponents, scales_of
-from tiebreak.conformance.theorems.scale_blocks import ScaleBlock, counted_block
+from tiebreak.conformance.theorems.scale_blocks import CountedScales, counted_block
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array
@@ -56,7 +56,7 @@ class SingleCounter:
         """The blocks to count: those of scales from 1 to 2, then the ends."""
         return blocks_of([0] if self.normal else []) + (blocks_of(self.ends) if self.domain.ends else [])
 
-    def counted(self, block: int) -> ScaleBlock:
+    def counted(self, block: int) -> CountedScales:
         scales = scales_of(block)
         return counted_block(block, self.domain.real_type, scales, _all_scales.differing(*self.sides, scales))
 

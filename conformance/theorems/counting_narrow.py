@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.conformance.semantics.quantize_facets import UpToRounding
 from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
 from tiebreak.conformance.theorems.decisions import CodeSetting, exact_decisions, setting_of
-from tiebreak.conformance.theorems.scale_blocks import ScaleBlock, counted_block
+from tiebreak.conformance.theorems.scale_blocks import CountedScales, counted_block
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
@@ -55,7 +55,7 @@ class NarrowCounter:
         first = max(block * BLOCK, 1)
         return np.arange(first, min((block + 1) * BLOCK, self.domain.real_type.infinity_bits), dtype=np.uint32)
 
-    def counted(self, block: int) -> ScaleBlock:
+    def counted(self, block: int) -> CountedScales:
         real, scales = self.domain.real_type, self.scales_of(block)
         left, right = (self.least_table(side, scales) for side in (0, 1))
         return counted_block(block, real, scales, differing_inputs(left, right).astype(np.uint32))

@@ -14,7 +14,7 @@ from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True)
-class ScaleBlock:
+class CountedScales:
     """The counts of up to 2^16 scales, which are bit patterns.
 
     `differing` counts inputs over all scales, `without` scales without any. `worst_scale` is the first with the most
@@ -33,12 +33,12 @@ class ScaleBlock:
     sha256: str
 
 
-def counted_block(block: int, real: FloatType, scales: Array, counts: Array) -> ScaleBlock:
+def counted_block(block: int, real: FloatType, scales: Array, counts: Array) -> CountedScales:
     """A block's row. `scales` (bit patterns of `real`) and `counts` are uint32 arrays of the same length."""
     worst = int(np.argmax(counts))
     digest = hashlib.sha256(np.ascontiguousarray(counts, "<u4").tobytes()).hexdigest()
     some = scales[counts > 0]
-    return ScaleBlock(
+    return CountedScales(
         block,
         scales.size,
         int(counts.sum(dtype=np.uint64)),
@@ -68,15 +68,15 @@ def bit_lengths(numbers: Array) -> Array:
     return np.asarray(np.frexp(numbers.astype(np.float64))[1])
 
 
-def block_of_row(row: dict[str, Any]) -> ScaleBlock:
+def block_of_row(row: dict[str, Any]) -> CountedScales:
     """A block from a line of a log. TypeError or ValueError for anything else."""
-    block = ScaleBlock(**row)
+    block = CountedScales(**row)
     numbers = [value for name, value in asdict(block).items() if name not in ("sha256", "simplest")]
     if not all(isinstance(number, int) and number >= 0 for number in numbers) or len(block.sha256) != 64:
         raise ValueError("no block")
     return block
 
 
-def digest_of(blocks: Iterable[ScaleBlock]) -> str:
+def digest_of(blocks: Iterable[CountedScales]) -> str:
     """SHA-256 over the blocks' digests, as lines in the order of the blocks."""
     return hashlib.sha256("".join(f"{block.sha256}\n" for block in blocks).encode()).hexdigest()

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tiebreak.conformance.theorems.scale_blocks import ScaleBlock, block_of_row
+from tiebreak.conformance.theorems.scale_blocks import CountedScales, block_of_row
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
 
 
@@ -22,7 +22,7 @@ class TheoremLog:
     """
 
     def __init__(self, path: Path, header: Mapping[str, Any]) -> None:
-        self.path, self.blocks = path, dict[int, ScaleBlock]()
+        self.path, self.blocks = path, dict[int, CountedScales]()
         try:
             self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         except OSError as error:
@@ -53,7 +53,7 @@ class TheoremLog:
                 raise DamagedFile(f"{self.path}: damaged: {json.dumps(line)[:100]} is no block") from None
             self.blocks[block.block] = block
 
-    def add(self, block: ScaleBlock) -> None:
+    def add(self, block: CountedScales) -> None:
         self.blocks[block.block] = block
         self.write(asdict(block))
 
