@@ -11,7 +11,7 @@ from tiebreak.conformance.proof_checker.refusal import ProofRefused, mapping_in,
 NAMES = ("scales", "differing", "without", "worst", "worst_scale")
 
 
-class CountedPart(NamedTuple):
+class ListedPart(NamedTuple):
     """Sums over some scales, each of which stands for `times` of them; `blocks` of them are listed."""
 
     scales: int
@@ -26,7 +26,7 @@ class CountedPart(NamedTuple):
 class CountedTotals(NamedTuple):
     """The parts in the order of their blocks."""
 
-    parts: tuple[CountedPart, ...]
+    parts: tuple[ListedPart, ...]
 
     @property
     def differing(self) -> int:
@@ -64,7 +64,7 @@ def check_totals(
         if blocks:
             row = mapping_in(found, name)
             sums = {one: whole_in(row, one) for one in NAMES}
-            part = CountedPart(**sums, times=times, blocks=blocks)
+            part = ListedPart(**sums, times=times, blocks=blocks)
             some = sizes[:standing] if name == "normal" else sizes[standing:]
             check_part(part, sum(some) * times)
             parts.append(part)
@@ -73,7 +73,7 @@ def check_totals(
     return CountedTotals(tuple(parts))
 
 
-def check_part(part: CountedPart, scales: int) -> None:
+def check_part(part: ListedPart, scales: int) -> None:
     some = part.scales - part.without
     if part.scales != scales:
         raise ProofRefused(f"the sums are over {part.scales} scales, not over {scales}")

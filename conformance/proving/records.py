@@ -64,7 +64,7 @@ class ZeroPoints:
         return INTEGER_TYPES[self.kind].lowest, INTEGER_TYPES[self.kind].highest
 
     def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
-        """Of each result the least and the greatest zero point that show it after clamping; none if they cross."""
+        """The least and the greatest zero point that show each result after clamping; none if they cross."""
         lowest, highest = self.ends
         low, high = np.full(len(some.left), lowest, np.int64), np.full(len(some.left), highest, np.int64)
         if self.clamps:
