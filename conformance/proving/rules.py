@@ -72,16 +72,21 @@ RULES: Mapping[str, RewriteRule] = {
         PROVED,
         "One scale for the whole tensor is the same as that scale for each slice of an axis.",
     ),
-    "relu-q": rule(RELU, REFUTED, "A Relu before Q may be dropped only where Q clamps at zero."),
+    "relu-q": rule(RELU, REFUTED, "A Relu before Q may be dropped only where Q clamps at zero.", real="float16"),
     "relu-q-lowest": rule(RELU, PROVED, "With the lowest zero point it may.", zero_points="lowest"),
-    "relu-q-int8-lowest": rule(RELU, PROVED, "The same for int8.", zero_points="lowest", type="int8"),
+    "relu-q-int8-lowest": rule(
+        RELU, PROVED, "The same for int8, in float16.", zero_points="lowest", type="int8", real="float16"
+    ),
     "max-pool-q": rule(POOL, PROVED, "MaxPool may move behind Q: Q never falls."),
     "max-pool-q-negative": rule(POOL, REFUTED, "Not with a negative scale: then Q falls.", sign="negative"),
     "max-pool-codes": rule(
         "Q(MaxPool(DQ(x, s)), s) = MaxPool(x)", PROVED, "MaxPool of codes needs no DQ and Q around it."
     ),
     "q-as-written": rule(
-        "Q(x, s) = exact(Q(x, s))", REFUTED, "A quotient in float32 that is nearly a tie is rounded to the tie."
+        "Q(x, s) = exact(Q(x, s))",
+        REFUTED,
+        "A quotient that is nearly a tie is rounded to the tie; division-float32 counts it.",
+        real="float16",
     ),
     "add-as-written": rule("add = exact(add)", REFUTED, "Products and sums in float32 are rounded before Q."),
     "zero-point-before-even": rule(
