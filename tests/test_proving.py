@@ -325,3 +325,24 @@ def test_a_search_keeps_to_the_normal_range() -> None:
         assert extent == "all" or all(
             abs(one) <= 65504 and (one == 0 or abs(one) >= 2**-14) for one in (*numbers, sum(numbers))
         )
+
+
+def test_float64_division_of_float32_numbers_is_exact_below_two_to_the_29() -> None:
+    """The nearest quotients to a half that there are, from a modular inverse: exact below 2^29, not from there on."""
+    wrong, right = [], 0
+    for scale, e, side in product(range(2**23 + 1, 2**23 + 8001, 2), (27, 28, 29, 30), (1, -1)):
+        x = pow(2, -(e + 1), scale) * side % scale
+        while x < 1 << 23:
+            x += scale
+        number, rest = divmod((x << (e + 1)) - side, scale)
+        if x >= 1 << 24 or rest or number % 2 == 0:
+            continue
+        quotient = Fraction(x << e, scale)
+        found = np.rint(np.float64(np.float32(x) * np.float32(2.0**e)) / np.float64(np.float32(scale)))
+        if int(found) == round(quotient):
+            right += quotient < 1 << 29
+        else:
+            wrong.append(quotient)
+    assert wrong and min(wrong) >= 1 << 29 and right > 1000
+    x, scale = np.float32(4508925923688448), np.float32(8392535)
+    assert int(np.rint(np.float64(x) / np.float64(scale))) != round(Fraction(float(x)) / Fraction(float(scale)))
