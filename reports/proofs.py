@@ -35,9 +35,7 @@ def lines_of(data: Mapping[str, Any]) -> list[str]:
     if data["missing"]:
         found.append(f"missing: {data['missing']}")
     if data["verdict"] == "PROVED":
-        found += [
-            f"{number}. {step['left']} = {step['right']}: {reason(step)}" for number, step in enumerate(data["steps"])
-        ]
+        found += [f"{number}. {equation(step)}: {reason(step)}" for number, step in enumerate(data["steps"])]
     return found
 
 
@@ -50,7 +48,8 @@ def counterexample_line(example: Mapping[str, Any]) -> str:
 def domain_line(claim: Mapping[str, Any]) -> str:
     if claim["kind"] == "integers":
         parts = [f"{name} from {low:,} to {high:,}" for name, (low, high) in claim["ranges"].items()]
-        return "for " + ", ".join([*parts, *([f"given {claim['given']}"] if claim["given"] else [])])
+        given = [f"given {claim['given']}"] if claim["given"] else []
+        return "for integers that never wrap: " + ", ".join([*parts, *given])
     scales = "all scales" if claim["extent"] == "all" else "all scales of the normal range"
     if claim["kind"] == "arithmetics":
         zeros = "every zero point" if claim["zero_point"] is None else f"zero point {claim['zero_point']}"
@@ -59,6 +58,13 @@ def domain_line(claim: Mapping[str, Any]) -> str:
     sign = "" if claim["sign"] == "positive" else f"{claim['sign']} "
     zeros = "every zero point" if claim["zero_points"] == "all" else f"zero points {claim['zero_points']}"
     return f"for every input, {scales.replace('all ', f'all {sign}')}, {zeros}; {claim['real']}, {kinds}"
+
+
+def equation(step: Mapping[str, Any]) -> str:
+    """What a step says; arithmetic is real where `exact` stands around a side."""
+    sides = zip((step["left"], step["right"]), step.get("exact", (False, False)), strict=True)
+    is_formula = step["rule"] == "solver"
+    return " = ".join(f"exact({side})" if real and "(" in side and not is_formula else side for side, real in sides)
 
 
 def reason(step: Mapping[str, Any]) -> str:
@@ -79,7 +85,7 @@ def reason(step: Mapping[str, Any]) -> str:
 
 def scales_of(step: Mapping[str, Any]) -> str:
     low, high = step.get("exponents") or (0, 0)
-    return f"{step.get('scales', 0):,} scales, which stand for those from 2^{low} to below 2^{high + 1}"
+    return f"{step.get('scales', 0):,} scales; those of one exponent stand for 2^{low} to below 2^{high + 1}"
 
 
 def shortened(text: str) -> str:

@@ -154,6 +154,8 @@ prove Q(x)=MaxPool(Q(x))=x|2|is no claim
 prove Q(DQ(x))=x --type int4|2|type 'int4' is none of uint8
 prove Q(DQ(x))=x --zero-points 256|2|are none of all, lowest
 prove Q(DQ(x))=x --let x=int8|2|--let and --given are for claims about integers
+prove 1+1=2|2|a claim about integers has at least one name
+prove Concat(Q(a,s),Q(b,s))=Concat(Q(a,s),b)|2|the left side is of uint8, the right side of float32
 prove v+w=v --let v=int8|2|w has no range
 prove v+0=v --let v=8..1|2|a range is LOW..HIGH
 prove v+0=v --let v=int8 --given v|2|v is no condition

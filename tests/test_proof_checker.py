@@ -29,7 +29,11 @@ PROVED = [
     ("Q(DQ(x, s), s) = x", {"real": "float16", "type": "int8", "sign": "negative"}),
     ("exact(Q(DQ(x, s), s)) = x", {"real": "float16"}),
     ("Q(Relu(x), s) = Q(x, s)", {"real": "float16", "zero_points": "lowest"}),
-    pytest.param("Q(Clip(x, 0, 6), s) = Q(Clip(Clip(x, 0, 6), 0, 6), s)", {"real": "bfloat16"}, marks=pytest.mark.slow),
+    pytest.param(
+        "Q(Clip(x, 0, 6), s) = Q(Clip(Clip(x, 0, 6), 0, 6), s)",
+        {"real": "bfloat16", "extent": "all"},
+        marks=pytest.mark.slow,
+    ),
     ("DQ(Q(DQ(Q(x, s), s), s), s) = DQ(Q(x, s), s)", {"real": "float16"}),
     ("MaxPool(Q(x, s)) = Q(MaxPool(x), s)", {}),
     ("Q(MaxPool(DQ(x, s)), s) = MaxPool(x)", {"real": "float16"}),

@@ -22,7 +22,7 @@ from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Deci
 from tiebreak.conformance.proving.job import ClaimDomain, prove_job
 from tiebreak.conformance.proving.rules import RULES
 from tiebreak.conformance.proving.scales import every_scale, of_exponent, value_of
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.exact import exact
 from tiebreak.golden.patterns.graph import ScalePair
@@ -67,7 +67,7 @@ def test_zero_points_and_scales_with_a_difference_are_those_of_trying_everything
             with_any |= unequal.any(axis=0)
     assert set(found.differs) == differs and (found.verdict == REFUTED) == bool(differs)
     if differs:
-        assert f"{with_any.sum()} of 128 scales tried" in found.notes[0]
+        assert f"at {with_any.sum()} of the 128 scales tried" in found.notes[0]
 
 
 def by_hand(text: str, codes: Any, zero: int, scales: Any) -> Any:
@@ -346,3 +346,72 @@ def test_float64_division_of_float32_numbers_is_exact_below_two_to_the_29() -> N
     assert wrong and min(wrong) >= 1 << 29 and right > 1000
     x, scale = np.float32(4508925923688448), np.float32(8392535)
     assert int(np.rint(np.float64(x) / np.float64(scale))) != round(Fraction(float(x)) / Fraction(float(scale)))
+
+
+def test_a_condition_that_nothing_fulfils_proves_nothing() -> None:
+    with pytest.raises(InvalidInput, match="no integers of these ranges fulfil --given"):
+        integers("v = v + 1", "v < -200", v="int8")
+
+
+def test_integers_do_not_wrap_and_the_output_says_so(tmp_path: Path) -> None:
+    pytest.importorskip("bitwuzla")
+    told = cli("(v << 3) >> 3 = v", "--let", "v=int32", "-o", str(tmp_path / "p.json"))
+    assert told.exit_code == 0 and "for integers that never wrap: v from" in told.stdout
+
+
+def test_a_rule_that_is_misspelt_is_named() -> None:
+    result = cli("relu-q-lowst")
+    assert result.exit_code == 2 and "did you mean relu-q-lowest?" in result.stderr
+
+
+def test_there_is_nothing_to_check_in_what_is_unknown(tmp_path: Path) -> None:
+    file = tmp_path / "p.json"
+    assert cli("sigmoid = exact(sigmoid)", "-o", str(file)).exit_code == 4
+    result = cli("--check", str(file))
+    assert result.exit_code == 4 and "nothing to check" in result.stderr
+
+
+def test_a_limit_of_its_own_needs_all_scales() -> None:
+    text = "Q(Clip(x, 0, 6), s) = Q(Clip(Clip(x, 0, 6), 0, 6), s)"
+    assert "--scales all" in decided(text, real="bfloat16").missing
+    assert decided(text, real="bfloat16", extent="all").verdict == PROVED
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("Add(DQ(a, s), DQ(b, t)) = Add(DQ(b, t), DQ(a, s))", {"real": "float16", "type_": "int16", "extent": "all"}),
+        ("Q(Clip(DQ(x, s), -65504, 65504), s) = x", {"real": "float16", "zero_points": "0"}),
+        ("Relu(MaxPool(x)) = MaxPool(Relu(x))", {}),
+        ("Relu(Relu(x)) = Relu(x)", {}),
+    ],
+)
+def test_no_difference_of_nan_or_outside_the_claim_refutes_it(text: str, where: dict[str, str]) -> None:
+    assert decided(text, **where).verdict != REFUTED
+
+
+def test_zero_points_are_told_only_of_a_claim_that_is_decided_whole() -> None:
+    found = decided("Q(Concat(Relu(a), Add(b, b)), s) = Q(Concat(a, b), s)", real="float16")
+    assert found.verdict == REFUTED and found.holds == [] and found.differs == []
+
+
+def test_a_counterexample_has_the_names_of_the_claim() -> None:
+    text = "Concat(Q(DQ(Q(x, s), s), s), Q(DQ(v, s), s)) = Concat(Q(x, s), v)"
+    found = decided(text, real="bfloat16").counterexample
+    assert found is not None and set(found.operands) <= {"x", "v"}
+
+
+@pytest.mark.parametrize("type_", ["int4", "int8", "uint8"])
+def test_a_counterexample_for_all_zero_points_shows_two_codes(type_: str) -> None:
+    where = ClaimDomain(real="bfloat16", type=type_)
+    found = prove_job("divide in bfloat16 = exact", where, None, lambda done, of: None)["counterexample"]
+    ends = INTEGER_TYPES[type_]
+    x, scale = (Fraction(float(found[part][name])) for part, name in (("operands", "x"), ("scales", "scale")))
+    zero = found["zero_points"]["scale"]
+    assert found["left"] != found["right"] and ends.lowest <= zero <= ends.highest
+    assert found["right"] == str(min(max(round(x / scale) + zero, ends.lowest), ends.highest))
+
+
+def test_what_is_missing_is_said_of_the_claim_itself() -> None:
+    found = decided(RELU, type_="int16", zero_points="lowest")
+    assert found.verdict == UNKNOWN and "decisions and scales, more than" in found.missing

@@ -149,13 +149,16 @@ def pattern_from(text: str, reader: Reader) -> Pattern | None:
 def check_sides(left: Sequence[Scalar], right: Sequence[Scalar]) -> None:
     if len(left) != len(right):
         raise InvalidInput(f"the left side has {len(left)} values a row, the right side {len(right)}")
-    if left[0].type != right[0].type:
-        raise InvalidInput(f"the left side is of {left[0].type}, the right side of {right[0].type}")
+    for one, other in zip(left, right, strict=True):
+        if one.type != other.type:
+            raise InvalidInput(f"the left side is of {one.type}, the right side of {other.type}")
     operands = [{(o.name, o.type) for one in side for o in one.operands()} for side in (left, right)]
     for name, kind in operands[0]:
         other = dict(operands[1]).get(name, kind)
         if other != kind:
             raise InvalidInput(f"{name} is of {kind} on the left and of {other} on the right")
+    if len({one.type for one in left}) > 1:
+        raise InvalidInput("a side holds codes and floats in one row")
     if not any(one.operation for one in (*left, *right)):
         raise InvalidInput("a claim has at least one operation")
 
@@ -171,7 +174,7 @@ def unwrapped(text: str) -> tuple[str, bool]:
 
 
 def codes_in(written: ast.expr, type_: str) -> dict[str, str]:
-    """Element types of operands that stand under a DQ, also under a maximum there."""
+    """Element types of operands that stand right under a DQ."""
     found = {}
     for one in ast.walk(written):
         if isinstance(one, ast.Call) and named(one) == DEQUANTIZE and one.args and isinstance(one.args[0], ast.Name):

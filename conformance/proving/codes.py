@@ -34,6 +34,9 @@ from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL
 from tiebreak.golden.problem import Array
 
 
+MOST_COMBINATIONS = 1 << 22  # they are held in memory
+
+
 @dataclass(frozen=True)
 class Goal:
     """left = right for one place of a row; `exact` says of each side whether its arithmetic is real."""
@@ -75,7 +78,7 @@ class ScaleSet:
     zero_points: Sequence[int]
 
     def zero_points_of(self, goal: Goal) -> ZeroPoints:
-        return ZeroPoints(self.kind, self.zero_points, goal.left.is_code)
+        return ZeroPoints(self.kind, self.zero_points, goal.left.is_code, self.real)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,10 @@ def scales_for(goal: Goal, domain: ScaleSet, room: int, inputs: Sizes | None = N
 
 def whole(domain: ScaleSet) -> Standing:
     """All scales, where none stands for others."""
+    if domain.extent != "all":
+        raise Undecidable(
+            "no scale stands for another where a number is not proportional to it; --scales all tries each"
+        )
     if domain.real == REAL:
         raise Undecidable(
             "2,139,095,039 scales, as no scale stands for another where a number is not proportional to it"
@@ -140,6 +147,8 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
     standing = scales_for(goal, domain, room)
     blocks = standing.blocks
     count = (2 * room + 1) ** len(operands)
+    if count > MOST_COMBINATIONS:
+        raise Undecidable(f"{count:.3g} combinations of codes, more than {MOST_COMBINATIONS:.3g}")
     if count * total(blocks) > most:
         raise Undecidable(f"{count * total(blocks):.3g} combinations of codes and scales, more than {most:.3g}")
     refuse_flushing()

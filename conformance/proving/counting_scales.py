@@ -57,8 +57,9 @@ def count_scales(
 def notes_of(found: ScaleComparison) -> list[str]:
     mean = found.differing / found.scales
     return [
-        f"{found.differing:,} of all pairs of an input and a scale differ, {mean:.3g} inputs a scale",
+        f"{found.differing:,} pairs of an input and a scale differ, {mean:.3g} inputs per scale",
         f"{found.without:,} of {found.scales:,} scales have no difference",
+        *([f"{found.undefined:,} pairs without a code are left out: 0 times infinity"] if found.undefined else []),
     ]
 
 
@@ -67,8 +68,14 @@ def refutation_of(found: ScaleComparison) -> WrittenCounterexample:
     assert example is not None
     dtype = numpy_dtype(found.domain.real)
     x, scale = (np.array([word], f"u{dtype.itemsize}").view(dtype)[0] for word in (example.x, example.scale))
-    zero = found.domain.zero_point or 0
-    results = str(example.left), str(example.right)
+    zero, sides = found.domain.zero_point, (example.left, example.right)
+    if zero is None:  # the codes are those of zero point 0, without ends: one is chosen that shows the difference
+        kind = found.domain.quantized_type
+        low = max(kind.lowest, kind.lowest - max(sides) + 1)
+        high = min(kind.highest, kind.highest - min(sides) - 1)
+        zero = min(max(0, low), high)
+        sides = tuple(min(max(side + zero, kind.lowest), kind.highest) for side in sides)
+    results = str(sides[0]), str(sides[1])
     return WrittenCounterexample({"x": repr(float(x))}, {"scale": repr(float(scale))}, {"scale": zero}, *results)
 
 

@@ -94,7 +94,7 @@ class Prover:
         try:
             return self.directly(goal)
         except Undecidable as problem:
-            raise reason if isinstance(reason, Undecidable) else problem from None
+            raise problem from reason
 
     def directly(self, goal: Goal) -> int:
         """Try every code, or both sides of every decision, with every scale."""
@@ -127,7 +127,7 @@ def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of:
             missing.append(str(reason))
         except Differs as found:
             if is_same(found.goal, goal, claim):
-                return refuted(claim, found, prover.steps)
+                return refuted(claim, goal, found, prover.steps)
             missing.append(f"{found.goal} does not hold, on which a proof of {goal} would rest")
         hints += [setting_of(claim, one) for one in prover.failed.values() if isinstance(one, Differs)]
     if not missing:
@@ -164,23 +164,32 @@ def renamed(goal: Goal) -> Goal:
     return Goal(visit(goal.left), visit(goal.right), goal.exact)
 
 
-def refuted(claim: Claim, found: Differs, steps: list[Reasoning]) -> Decision:
-    goal, tried = found.goal, found.tried
+def refuted(claim: Claim, goal: Goal, found: Differs, steps: list[Reasoning]) -> Decision:
+    """The counterexample, in the goal's own names; zero points only where the goal is the whole claim."""
+    tried = found.tried
     kind = claim.pairs[found.pair]
     differs = tried.differing.differs()
     holds = sorted(set(claim.zero_points_of(kind)) - set(differs))
-    notes = [f"{tried.differing.with_any:,} of {tried.scales:,} scales tried have a difference"]
+    notes = [f"the sides differ at {tried.differing.with_any:,} of the {tried.scales:,} scales tried"]
     if all(one.is_code for one in goal.operands()) and len(goal.operands()) == 1:
-        notes.append(f"the least difference of code and zero point with one is {tried.differing.least}")
-    counterexample = counterexample_of(claim, found)
+        notes.append(f"the least distance of a code from the zero point that shows one is {tried.differing.least}")
+    counterexample = counterexample_of(claim, goal, found)
+    if len(claim.left.numbers) > 1 or len(claim.pairs) > 1:
+        return Decision(REFUTED, steps, counterexample, notes=notes)
     return Decision(REFUTED, steps, counterexample, holds, differs, notes)
 
 
-def counterexample_of(claim: Claim, found: Differs) -> WrittenCounterexample:
+def counterexample_of(claim: Claim, goal: Goal, found: Differs) -> WrittenCounterexample:
     one, kind = found.simplest, claim.pairs[found.pair]
+    positive = claim.sign == "positive"
+    left, right = (maxima_outside(side, positive=positive) for side in (goal.left, goal.right))
+    own = goal if len(goal.operands()) != len(found.goal.operands()) else Goal(left, right, goal.exact)
+    if renamed(found.goal) == renamed(goal):
+        own = goal
+    names = dict(zip(found.goal.operands(), own.operands(), strict=True))
     codes = dict(zip(found.goal.operands(), one.inputs, strict=True)) if one.inputs else {}
     operands = {
-        str(operand): str(codes[operand] + found.zero_point)
+        str(names[operand]): str(codes[operand] + found.zero_point)
         if operand.is_code
         else shown(number_of(one.operand, claim.real))
         for operand in found.goal.operands()

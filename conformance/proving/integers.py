@@ -84,6 +84,8 @@ def integer_lemma(
     """The claim that two integers are equal, as a lemma. InvalidInput if a name lacks a range, or is none."""
     parts = [left, right, *([given] if given is not None else [])]
     names = sorted({one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)} - set(FUNCTIONS))
+    if not names:
+        raise InvalidInput("a claim about integers has at least one name, such as v in v + 0 = v")
     if missing := [name for name in names if name not in ranges]:
         raise InvalidInput(f"{printable(missing[0], 40)} has no range: add --let {printable(missing[0], 40)}=int32")
     if unused := [name for name in ranges if name not in names]:

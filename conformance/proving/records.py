@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
 
@@ -53,15 +53,23 @@ class DifferingGroup:
 
 @dataclass(frozen=True)
 class ZeroPoints:
-    """The zero points of a claim, in ascending order, of a type; `clamps` says that results are codes, not floats."""
+    """The zero points of a claim, in ascending order, of a type; `clamps` says that results are codes, not floats.
+
+    `real` is the floats' type.
+    """
 
     kind: str
     chosen: Sequence[int]
     clamps: bool
+    real: str
 
     @property
     def ends(self) -> tuple[int, int]:
         return INTEGER_TYPES[self.kind].lowest, INTEGER_TYPES[self.kind].highest
+
+    def are_nan(self, words: Array) -> Array:
+        kind = FLOAT_TYPES[self.real]
+        return np.asarray((words & ((1 << kind.bits - 1) - 1)) > kind.infinity_bits)
 
     def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
         """The least and the greatest zero point that show each result after clamping; none if they cross."""
@@ -72,6 +80,8 @@ class ZeroPoints:
             # Both end at the same end of the type if the lesser reaches its highest code, or the greater its lowest.
             low, high = np.maximum(low, lowest - most + 1), np.minimum(high, highest - least - 1)
             high[least < lowest - highest - 1] = lowest - 1  # NaN: no document says what Q makes of it
+        else:
+            high[self.are_nan(some.left) | self.are_nan(some.right)] = lowest - 1
         if some.codes is not None:
             low, high = (
                 np.maximum(low, lowest - some.codes.min(axis=1)),

@@ -28,6 +28,8 @@ FEW_BITS = ("1", "1.5", "1.25", "1.75", "3", "5")
 def search(claim: Claim, further: Sequence[Mapping[str, ScalePair]] = ()) -> WrittenCounterexample | None:
     """The difference with the fewest bits in its scales of all that chosen scales, and `further` ones, show."""
     sides = (claim.left, claim.right)
+    if not claim.pairs:
+        return None  # no scale to choose
     if not all(is_computed(one) for side in sides if not side.is_exact for one in side.numbers):
         return None  # a curve's float is not that of every library
     best: tuple[Any, WrittenCounterexample] | None = None
@@ -79,7 +81,7 @@ def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, Wri
     left, right = (values_of(side, claim, pairs, rows, ordinary) for side in (claim.left, claim.right))
     if left is None or right is None:
         return None
-    differs = (left != right) & (left != NO_CODE) & (right != NO_CODE) & ordinary
+    differs = (left != right) & has_value(left) & has_value(right) & ordinary
     places = np.argwhere(differs)
     if not len(places):
         return None
@@ -94,6 +96,13 @@ def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, Wri
     zeros = {name: pair.zero_point for name, pair in pairs.items()}
     found = WrittenCounterexample(operands, scales, zeros, shown(left[row, column]), shown(right[row, column]))
     return float(np.asarray(distances)[row]), found
+
+
+def has_value(results: Array) -> Array:
+    """Where there is a code or a number: no document says what NaN becomes."""
+    if results.dtype.kind in "iu":
+        return np.asarray(results != NO_CODE)
+    return ~np.isnan(results.astype(np.float64))
 
 
 def shown(value: Any) -> str:

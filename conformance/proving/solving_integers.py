@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision, Reasoning, WrittenCounterexample
 from tiebreak.conformance.proving.integers import BITS
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.lemmas.model import WIDTH, Lemma
+from tiebreak.golden.lemmas.words import Word
 
 EXTRA = "claims about integers need an SMT solver: pip install 'tiebreak[proofs]'"
+
+
+def never(w: int, **words: Word) -> Word:
+    """A claim that no words fulfil."""
+    word = next(iter(words.values()))
+    return word < word
 
 
 def solve_integers(lemma: Lemma, left: str, right: str) -> Decision:
@@ -21,6 +30,8 @@ def solve_integers(lemma: Lemma, left: str, right: str) -> Decision:
     except MachineryFailed as problem:
         return Decision(UNKNOWN, missing=str(problem))
     if found is None:
+        if lemma.given is not None and Search(replace(lemma, claim=never)).counterexample() is None:
+            raise InvalidInput("no integers of these ranges fulfil --given")
         formula = Search(lemma).text()
         evidence = {"exact": [True, True], "solver": NAME, "bits": BITS, "formula": formula}
         return Decision(PROVED, [Reasoning("solver", left, right, (), evidence)])

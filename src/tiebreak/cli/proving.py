@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def prove(
     path: Path | None,
     as_json: bool,
 ) -> None:
-    """Prove LEFT = RIGHT for all inputs, scales and zero points, or find the simplest counterexample.
+    """Prove LEFT = RIGHT for all inputs, scales and zero points, or find a counterexample.
 
     A side is a pattern, as in tiebreak pattern; exact(PATTERN); an arithmetic, such as "reciprocal in float32"; or a
     formula of integers. The exit code is 0 for PROVED, 1 for REFUTED and 4 for UNKNOWN.
@@ -123,6 +124,8 @@ def prove(
     certificate = path or Path("tiebreak-proof.json")
     check_output(certificate)
     rule = RULES.get(claim)
+    if rule is None and (near := get_close_matches(claim, RULES, 1)):
+        raise InvalidInput(f"no rule {claim!r}; did you mean {near[0]}?")
     if rule is not None:
         refuse_other_parameters(
             context, {"claim", "path", "most", "as_json"}, f"{claim} is a rule with types and scales of its own"
@@ -151,10 +154,14 @@ def list_rules(*, as_json: bool) -> None:
 def run_proof_check(path: Path, *, whole: bool, as_json: bool) -> int:
     """0 if the certificate holds, 1 if it does not."""
     from tiebreak.conformance.proof_checker import ProofRefused, check
+    from tiebreak.conformance.proving.findings import UNKNOWN
     from tiebreak.conformance.proving.proof_file import read_proof
-    from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES
+    from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 
     data = read_proof(path)
+    if data["verdict"] == UNKNOWN:
+        click.echo(f"tiebreak: {path}: its verdict is {UNKNOWN}: there is nothing to check", err=True)
+        return EXIT_NOTHING_RAN
     found: dict[str, Any] = {"certificate": str(path), "verdict": data["verdict"], "holds": True, "checked": []}
     try:
         found["checked"] = check(data, whole)
