@@ -192,13 +192,11 @@ def test_a_part_that_fails_is_no_counterexample_of_the_whole() -> None:
     "text",
     [
         "sigmoid = exact(sigmoid)",
-        "Q(DQ(x, s), t) = Q(Relu(Relu(DQ(x, s))), t)",
         "Q(Add(DQ(a, s), DQ(b, s)), s) = Q(Add(DQ(b, s), DQ(a, s)), s)",
     ],
 )
 def test_what_is_not_decided_is_unknown_with_a_reason(text: str) -> None:
-    where = {"zero_points": "lowest"} if "Relu" in text else {}
-    found = decided(text, **where)
+    found = decided(text)
     assert found.verdict == UNKNOWN and found.missing and found.counterexample is None
 
 
@@ -401,7 +399,7 @@ def test_a_counterexample_has_the_names_of_the_claim() -> None:
     assert found is not None and set(found.operands) <= {"x", "v"}
 
 
-@pytest.mark.parametrize("type_", ["int4", "int8", "uint8"])
+@pytest.mark.parametrize("type_", ["int4", "int2"])
 def test_a_counterexample_for_all_zero_points_shows_two_codes(type_: str) -> None:
     where = ClaimDomain(real="bfloat16", type=type_)
     found = prove_job("divide in bfloat16 = exact", where, None, lambda done, of: None)["counterexample"]

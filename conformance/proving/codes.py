@@ -33,7 +33,6 @@ from tiebreak.golden.kernel import refuse_flushing
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL
 from tiebreak.golden.problem import Array
 
-
 MOST_COMBINATIONS = 1 << 22  # they are held in memory
 
 
