@@ -13,6 +13,7 @@ from typing import Any
 
 from tiebreak.conformance.proof_checker import check
 from tiebreak.conformance.proving.job import prove_job
+from tiebreak.conformance.proving.proof_file import read_proof
 from tiebreak.conformance.proving.rules import RULES, RewriteRule
 from tiebreak.reports.proofs import counterexample_line, ranges
 
@@ -49,7 +50,9 @@ def main(names: list[str]) -> None:
     CERTIFICATES.mkdir(exist_ok=True)
     for name in names or RULES:
         rule = RULES[name]
-        data = prove_job(rule.claim, rule.domain(), CERTIFICATES / f"{name}.json", lambda *_: None, os.cpu_count() or 1)
+        path = CERTIFICATES / f"{name}.json"
+        prove_job(rule.claim, rule.domain(), path, lambda *_: None, os.cpu_count() or 1)
+        data = read_proof(path)
         told = check(data, False)
         print(f"{name}: {data['verdict']}, {data['seconds']:.1f} s; {told[-1]}", flush=True)
     rows = (row(name, rule, json.loads((CERTIFICATES / f"{name}.json").read_text())) for name, rule in RULES.items())

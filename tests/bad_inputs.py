@@ -144,7 +144,7 @@ pattern run relu -b nosuch|2|runs no patterns; these do: onnxruntime
 pattern run relu --level whole|2|'whole' is not one of
 pattern export relu --scale s1=0|2|a scale is positive and finite
 prove|2|name a claim, as in
-prove relu|2|'relu' is no claim: write it as Q(DQ(x, s), s) = x
+prove relu|2|no rule 'relu'; did you mean relu-q?
 prove Q(x)=|2|lacks a side
 prove Q(x)=DQ(x)|2|the left side is of uint8, the right side of float32
 prove x=x|2|at least one operation

@@ -73,7 +73,7 @@ RULES: Mapping[str, RewriteRule] = {
         "One scale for the whole tensor is the same as that scale for each slice of an axis.",
     ),
     "relu-q": rule(RELU, REFUTED, "A Relu before Q may be dropped only where Q clamps at zero.", real="float16"),
-    "relu-q-lowest": rule(RELU, PROVED, "With the lowest zero point it may.", zero_points="lowest"),
+    "relu-q-lowest": rule(RELU, PROVED, "With the lowest zero point it may.", zero_points="lowest", real="float16"),
     "relu-q-int8-lowest": rule(
         RELU, PROVED, "The same for int8, in float16.", zero_points="lowest", type="int8", real="float16"
     ),
