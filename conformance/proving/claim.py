@@ -149,9 +149,9 @@ def pattern_from(text: str, reader: Reader) -> Pattern | None:
 def check_sides(left: Sequence[Scalar], right: Sequence[Scalar]) -> None:
     if len(left) != len(right):
         raise InvalidInput(f"the left side has {len(left)} values a row, the right side {len(right)}")
-    for one, other in zip(left, right, strict=True):
-        if one.type != other.type:
-            raise InvalidInput(f"the left side is of {one.type}, the right side of {other.type}")
+    for a, b in zip(left, right, strict=True):
+        if a.type != b.type:
+            raise InvalidInput(f"the left side is of {a.type}, the right side of {b.type}")
     operands = [{(o.name, o.type) for one in side for o in one.operands()} for side in (left, right)]
     for name, kind in operands[0]:
         other = dict(operands[1]).get(name, kind)

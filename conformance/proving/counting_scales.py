@@ -74,7 +74,8 @@ def refutation_of(found: ScaleComparison) -> WrittenCounterexample:
         low = max(kind.lowest, kind.lowest - max(sides) + 1)
         high = min(kind.highest, kind.highest - min(sides) - 1)
         zero = min(max(0, low), high)
-        sides = tuple(min(max(side + zero, kind.lowest), kind.highest) for side in sides)
+        left, right = (min(max(side + zero, kind.lowest), kind.highest) for side in sides)
+        sides = left, right
     results = str(sides[0]), str(sides[1])
     return WrittenCounterexample({"x": repr(float(x))}, {"scale": repr(float(scale))}, {"scale": zero}, *results)
 
