@@ -64,7 +64,7 @@ def row(name: str, rule: RewriteRule, data: dict[str, Any]) -> str:
     example = counterexample_line(data["counterexample"]) if data["counterexample"] else ""
     if data["differs"] and data["holds"]:
         example += f"; none for zero points {ranges(data['holds'])}"
-    notes = "; ".join([rule.why, *data["notes"]])
+    notes = " ".join([rule.why, *(f"{note[0].upper()}{note[1:]}." for note in data["notes"])])
     return f"| {name} | `{rule.claim}` | {rule.about} | {data['verdict']} | {example} | {notes} |"
 
 
