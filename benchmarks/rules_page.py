@@ -36,10 +36,10 @@ FOOT = """
 No claim of the prover says these. `tests/test_proving.py` checks their ends.
 
 - **float64 division is exact below 2^29.** round(x / scale) of two float32 numbers, divided in float64, is that of the
-  real quotient, if it is below 2^29. Let X and S be the significands, of 24 bits. A quotient that is not k + 1/2 is
-  away from it by |2^(e+1) X - (2k+1) S| / 2S, which is at least 1 / 2S and so above 2^-25. float64 moves a quotient
-  below 2^29 by at most 2^-25. From 2^29 on it fails: 4508925923688448 / 8392535 is just below 537254348.5, and float64
-  makes a tie of it. So division by float64 is not exact for int32.
+  real quotient, if it is below 2^29. Let X and S be the significands, of 24 bits. A quotient that is not k + 1/2
+  differs from it by |2^(e+1) X - (2k+1) S| / 2S. That is at least 1 / 2S, and so above 2^-25. Below 2^29 a float64 is
+  at most 2^-25 from what it stands for. From 2^29 on it fails: 4508925923688448 / 8392535 is next to 537254348.5, and
+  float64 makes a tie of it. So division by float64 is not exact for int32.
 - **float32 division with one fma is exact.** t = round(x / scale) in float32 is next to the quotient. The rest
   x - t * scale has at most 24 bits, so that one fma gives it exactly. It says on which side of the middle the quotient
   is. `golden/kernels/quotient.h` has the argument, and the reference kernel is built so.
