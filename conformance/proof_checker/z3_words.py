@@ -95,5 +95,5 @@ class Z3Question:
         return str(self.solver.check())
 
     def model(self) -> str:
-        found = self.solver.model()
+        found: Any = self.solver.model()
         return ", ".join(f"{name} = {found.eval(word, True).as_signed_long()}" for name, word in self.words.items())
