@@ -16,8 +16,10 @@ from alone import alone, alone_on_made_inputs
 from fresh import Failed, in_fresh_process
 
 from tiebreak.conformance.cases.plan import Selection
-from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
-from tiebreak.conformance.sweep.sweeper import Sweeper, cores
+from tiebreak.conformance.sweep.block_sweeper import cores
+from tiebreak.conformance.sweep.job import space_of, sweep_job
+from tiebreak.conformance.sweep.session import SweepLimits
+from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.space import space_from
 
 Times = dict[str, float]

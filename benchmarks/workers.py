@@ -26,7 +26,8 @@ from tiebreak.conformance.dask import tasks
 from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
 from tiebreak.conformance.dask.sweeps import ClusterBlocks
 from tiebreak.conformance.main_job import RunLimits, main_job
-from tiebreak.conformance.sweep.job import SweepLimits, space_of
+from tiebreak.conformance.sweep.job import space_of
+from tiebreak.conformance.sweep.session import SweepLimits
 from tiebreak.golden.space import space_from
 
 QUICK, SLOW = "numpy-naive", f"{Path(__file__).with_name('slow.py')}:Slow"

@@ -19,9 +19,10 @@ from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.journal import JournalFailed
 from tiebreak.conformance.sweep.certificate import read_certificate
-from tiebreak.conformance.sweep.job import Progress, SweepLimits, sweep_job
+from tiebreak.conformance.sweep.job import sweep_job
 from tiebreak.conformance.sweep.log import sweep_log_path
 from tiebreak.conformance.sweep.plan_file import Sweep, specs_of
+from tiebreak.conformance.sweep.session import Progress, SweepLimits
 from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.messages import gist

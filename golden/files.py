@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,21 @@ def bounded_text(path: Path, largest: int, what: str) -> str:
         raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise DamagedFile(f"{path}: damaged: not UTF-8 ({error})") from None
+
+
+def checked_json(path: Path, schema: Mapping[str, Any], largest: int, what: str) -> dict[str, Any]:
+    """The object of a JSON file that fits a schema. Raises as `bounded_text`; DamagedFile for anything else."""
+    import jsonschema
+
+    try:
+        data: dict[str, Any] = json.loads(bounded_text(path, largest, what))
+        jsonschema.validate(data, schema)
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
+    except jsonschema.ValidationError as error:
+        place = "/".join(map(str, error.absolute_path)) or "the whole"
+        raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+    return data
 
 
 def check_plain(path: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tiebreak.conformance.campaign import campaign_job
-from tiebreak.conformance.sweep.job import SweepLimits
 from tiebreak.conformance.sweep.plan_file import MOST_SWEEPS, read_campaign_plan
+from tiebreak.conformance.sweep.session import SweepLimits
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.reports.campaign import markdown_cell
 

@@ -22,10 +22,11 @@ from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
 from tiebreak.conformance.dask.sweeps import ClusterBlocks, scales_on, sweep_on
 from tiebreak.conformance.main_job import RunLimits, main_job
 from tiebreak.conformance.sweep import scale_plan
-from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
+from tiebreak.conformance.sweep.job import space_of, sweep_job
 from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
 from tiebreak.conformance.sweep.plan_file import read_campaign_plan
 from tiebreak.conformance.sweep.scale_job import every_scale_job
+from tiebreak.conformance.sweep.session import SweepLimits
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, NotMonotone, Unsupported
 from tiebreak.golden.space import Space
 

@@ -13,11 +13,11 @@ from sweep_support import cli
 
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep import scale_job, scale_plan
-from tiebreak.conformance.sweep.job import SweepLimits
 from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
 from tiebreak.conformance.sweep.scale_blocks import scale_block_from
-from tiebreak.conformance.sweep.scale_job import LocalScales, check_whole_scales
+from tiebreak.conformance.sweep.scale_job import check_whole_scales
 from tiebreak.conformance.sweep.scale_sweeper import ScaleSweeper
+from tiebreak.conformance.sweep.session import LocalBlocks, SweepLimits
 from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.scale_space import CALL, Part, ScalePart, ScaleSpace
 
@@ -93,22 +93,22 @@ def test_a_crash_ends_with_3(tmp_path: Path) -> None:
 def test_a_type_that_is_not_taken_ends_with_4(tmp_path: Path) -> None:
     found = cli("onnxruntime", *FEW[:3], "int16", *FEW[4:], "--opset", "13", "-o", str(tmp_path / "c.json"))
     assert found.exit_code == 2 and "13" in found.stderr
-    found = cli("torch", *FEW[:3], "int16", *FEW[4:], "--input", "y_zero_point=0", "-o", str(tmp_path / "c.json"))
+    found = cli("tensorflow", *FEW[:3], "int16", *FEW[4:], "--input", "y_zero_point=0", "-o", str(tmp_path / "c.json"))
     assert found.exit_code == 4 and "does not take the node" in found.stderr
     assert not list(tmp_path.iterdir())
 
 
 def stopped_after(monkeypatch: pytest.MonkeyPatch, blocks: int) -> None:
     """As Ctrl-C would, once so many blocks are logged."""
-    finished = LocalScales.finished_blocks
+    finished = LocalBlocks.finished_blocks
 
-    def some(self: LocalScales) -> Iterator[Any]:
+    def some(self: LocalBlocks) -> Iterator[Any]:
         for number, found in enumerate(finished(self)):
             if number == blocks:
                 raise KeyboardInterrupt
             yield found
 
-    monkeypatch.setattr(LocalScales, "finished_blocks", some)
+    monkeypatch.setattr(LocalBlocks, "finished_blocks", some)
 
 
 @pytest.mark.parametrize("name", ["reciprocal_box", "alone_reciprocal"])

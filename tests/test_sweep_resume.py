@@ -22,8 +22,9 @@ from tiebreak.adapters.sweeping import SLOTS
 from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.digests import Digests
-from tiebreak.conformance.sweep.job import SweepLimits, sweep_job
+from tiebreak.conformance.sweep.job import sweep_job
 from tiebreak.conformance.sweep.log import sweep_log_path
+from tiebreak.conformance.sweep.session import SweepLimits
 from tiebreak.conformance.sweep.sweeper import Sweeper, far_apart
 from tiebreak.golden.errors import MachineryFailed
 
@@ -71,7 +72,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from tiebreak.conformance.cases.plan import Selection
-from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
+from tiebreak.conformance.sweep.job import space_of, sweep_job
+from tiebreak.conformance.sweep.session import SweepLimits
 from tiebreak.conformance.sweep.sweeper import Sweeper
 space = space_of(Selection(("onnx.QuantizeLinear",), {}, "float16", "uint8", inputs={"y_zero_point": "128"}))
 space = replace(space, block=1 << 16)

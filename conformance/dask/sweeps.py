@@ -11,12 +11,13 @@ from typing import Any
 from tiebreak.adapters.sweeping import AnySpace
 from tiebreak.conformance.dask import tasks
 from tiebreak.conformance.dask.scheduler import Cluster, distributed_package, raise_problem
+from tiebreak.conformance.sweep.block_sweeper import MOST_FAULTS
 from tiebreak.conformance.sweep.blocks import block_from
 from tiebreak.conformance.sweep.intervals import Interval, as_list
-from tiebreak.conformance.sweep.job import BlockRunner, Progress, SweepLimits, carry_out
+from tiebreak.conformance.sweep.job import carry_out
 from tiebreak.conformance.sweep.scale_blocks import scale_block_from
 from tiebreak.conformance.sweep.scale_job import MakeRunner
-from tiebreak.conformance.sweep.sweeper import MOST_FAULTS
+from tiebreak.conformance.sweep.session import BlockRunner, Progress, SweepLimits
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.scale_space import ScaleSpace
 from tiebreak.golden.space import Space

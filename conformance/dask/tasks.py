@@ -106,7 +106,7 @@ def new_sweeper(spec: str, space: Mapping[str, Any], limits: Sequence[float], al
     spec, time_limit, memory_limit = backend_spec(spec), float(limits[0]), int(limits[1])
     if "parts" in space:
         return ScaleSweeper(spec, scale_space_from(space), time_limit, memory_limit, pinned=bool(own))
-    return Sweeper(spec, space_from(space), time_limit, memory_limit, all_modes, pinned=bool(own))
+    return Sweeper(spec, space_from(space), time_limit, memory_limit, bool(own), all_modes=all_modes)
 
 
 def explain(spec: str, space: Mapping[str, Any], intervals: Sequence[Any], memory_limit: int) -> dict[str, Any]:

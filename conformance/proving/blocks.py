@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from tiebreak.conformance.proving.records import Differences, ZeroPoints
 from tiebreak.conformance.proving.scales import ScaleSpan, significant_bits
+from tiebreak.conformance.theorems.threads import in_threads
 from tiebreak.golden.problem import Array
 
 START = hashlib.sha256(b"tiebreak-proof").digest()
@@ -56,16 +56,11 @@ class BlockChain:
 def try_blocks(
     spans: Sequence[ScaleSpan], results_of: Callable[[ScaleSpan], BlockResults], progress: Progress, workers: int
 ) -> Iterator[BlockResults]:
-    """The results of each block, in order, from so many threads; an interrupt waits for those that have begun."""
+    """The results of each block, in order, from so many threads."""
     progress(0, len(spans))
-    with ThreadPoolExecutor(max(workers, 1)) as pool:
-        try:
-            for number, found in enumerate(pool.map(results_of, spans), 1):
-                progress(number, len(spans))
-                yield found
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    for number, found in enumerate(in_threads(results_of, spans, workers), 1):
+        progress(number, len(spans))
+        yield found
 
 
 def total(blocks: Sequence[ScaleSpan]) -> int:

@@ -126,8 +126,8 @@ def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of:
         except Undecidable as reason:
             missing.append(str(reason))
         except Differs as found:
-            if is_same(found.goal, goal, claim):
-                return refuted(claim, goal, found, prover.steps)
+            if (own := own_form(found.goal, goal, claim)) is not None:
+                return refuted(claim, own, found, prover.steps)
             missing.append(f"{found.goal} does not hold, on which a proof of {goal} would rest")
         hints += [setting_of(claim, one) for one in prover.failed.values() if isinstance(one, Differs)]
     if not missing:
@@ -145,11 +145,11 @@ def goals_of(claim: Claim) -> Iterator[Goal]:
         yield Goal(left, right, exact)
 
 
-def is_same(found: Goal, goal: Goal, claim: Claim) -> bool:
-    """Whether a goal that does not hold is equivalent to this one."""
+def own_form(found: Goal, goal: Goal, claim: Claim) -> Goal | None:
+    """A goal, or what it is with its maxima outside, whichever a found goal is but for names; None if neither."""
     positive = claim.sign == "positive"
     left, right = (maxima_outside(one, positive=positive) for one in (goal.left, goal.right))
-    return renamed(found) in (renamed(goal), renamed(Goal(left, right, goal.exact)))
+    return next((one for one in (goal, Goal(left, right, goal.exact)) if renamed(one) == renamed(found)), None)
 
 
 def renamed(goal: Goal) -> Goal:
@@ -181,22 +181,16 @@ def refuted(claim: Claim, goal: Goal, found: Differs, steps: list[Reasoning]) ->
 
 def counterexample_of(claim: Claim, goal: Goal, found: Differs) -> WrittenCounterexample:
     one, kind = found.simplest, claim.pairs[found.pair]
-    positive = claim.sign == "positive"
-    left, right = (maxima_outside(side, positive=positive) for side in (goal.left, goal.right))
-    own = goal if len(goal.operands()) != len(found.goal.operands()) else Goal(left, right, goal.exact)
-    if renamed(found.goal) == renamed(goal):
-        own = goal
-    names = dict(zip(found.goal.operands(), own.operands(), strict=True))
-    codes = dict(zip(found.goal.operands(), one.inputs, strict=True)) if one.inputs else {}
+    codes = dict(zip(goal.operands(), one.inputs, strict=True)) if one.inputs else {}
     operands = {
-        str(names[operand]): str(codes[operand] + found.zero_point)
+        str(operand): str(codes[operand] + found.zero_point)
         if operand.is_code
         else shown(number_of(one.operand, claim.real))
-        for operand in found.goal.operands()
+        for operand in goal.operands()
     }
     sides = (one.left, one.right)
     results = [
-        str(clamped(value, found.zero_point, kind)) if found.goal.left.is_code else shown(number_of(value, claim.real))
+        str(clamped(value, found.zero_point, kind)) if goal.left.is_code else shown(number_of(value, claim.real))
         for value in sides
     ]
     scale = shown(number_of(one.word, claim.real))

@@ -11,13 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from tiebreak.adapters.platform_facts import machine
 from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision
-from tiebreak.golden.errors import DamagedFile
-from tiebreak.golden.files import bounded_text
-from tiebreak.reports.records import write_aside
+from tiebreak.golden.files import checked_json
+from tiebreak.golden.places import write_text_aside
 from tiebreak.version import __version__
 
 PROOF_FORMAT = {"format": "tiebreak-proof", "version": 1}
@@ -110,18 +107,9 @@ def described(claim: Mapping[str, Any], decision: Decision, seconds: float) -> d
 
 
 def write_proof(path: Path, data: Mapping[str, Any]) -> None:
-    text = json.dumps(data, indent=1)
-    write_aside(path, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
+    write_text_aside(path, json.dumps(data, indent=1) + "\n")
 
 
 def read_proof(path: Path) -> dict[str, Any]:
     """A certificate. InvalidInput if there is no file, DamagedFile if it is none."""
-    try:
-        data: dict[str, Any] = json.loads(bounded_text(path, LARGEST, "a certificate"))
-        jsonschema.validate(data, PROOF_SCHEMA)
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
-    except jsonschema.ValidationError as error:
-        place = "/".join(map(str, error.absolute_path)) or "the whole"
-        raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
-    return data
+    return checked_json(path, PROOF_SCHEMA, LARGEST, "a certificate")

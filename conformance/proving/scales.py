@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from tiebreak.conformance.proving.scalars import LINEAR, MAX, MEAN, Scalar
+from tiebreak.conformance.theorems.scale_blocks import significant_bits as bits_of_magnitudes
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.patterns.graph import DEQUANTIZE
 from tiebreak.golden.problem import Array
@@ -130,13 +131,9 @@ def split(first: int, end: int, kind: FloatType, sign: str) -> Iterator[ScaleSpa
 
 
 def significant_bits(words: Array, real: str) -> Array:
-    """How many bits each scale's significand has without its trailing zeros, for an array of bit patterns."""
+    """How many bits the significand of each scale has without its trailing zeros; scales are bit patterns."""
     kind = FLOAT_TYPES[real]
-    fraction = words.astype(np.int64) & ((1 << (kind.precision - 1)) - 1)
-    is_normal = (words.astype(np.int64) >> (kind.precision - 1)) & ((1 << kind.exponent_bits) - 1) != 0
-    whole = fraction + (is_normal.astype(np.int64) << (kind.precision - 1))
-    odd = whole // np.maximum(whole & -whole, 1)
-    return np.asarray(np.frexp(odd.astype(np.float64))[1])
+    return bits_of_magnitudes(words.astype(np.int64) & ((1 << (kind.bits - 1)) - 1), kind)
 
 
 def value_of(word: int, real: str) -> Fraction:

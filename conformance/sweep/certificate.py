@@ -11,8 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.sweep.blocks import Block
@@ -20,11 +18,11 @@ from tiebreak.conformance.sweep.intervals import Folded, Interval, join_folded
 from tiebreak.golden import _kernel
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import checked_json
+from tiebreak.golden.places import write_text_aside
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space, space_from
 from tiebreak.golden.verdicts import GRADES
-from tiebreak.reports.records import write_aside
 from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-certificate", "version": 1}
@@ -221,22 +219,14 @@ def hexadecimal(bits: int, width: int) -> str:
 
 def write_certificate(path: Path, result: SweepResult) -> dict[str, Any]:
     data = result.described()
-    text = json.dumps(data, indent=1)
-    write_aside(path, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
+    write_text_aside(path, json.dumps(data, indent=1) + "\n")
     return data
 
 
 def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
     """A certificate and its space. InvalidInput if there is no file, DamagedFile if it is not a certificate."""
-    try:
-        data = json.loads(bounded_text(path, LARGEST, "a certificate"))
-        jsonschema.validate(data, SCHEMA)
-        return data, space_from(data["space"])
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
-    except jsonschema.ValidationError as error:
-        place = "/".join(map(str, error.absolute_path)) or "the whole"
-        raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+    data = checked_json(path, SCHEMA, LARGEST, "a certificate")
+    return data, space_from(data["space"])
 
 
 def block_digests(data: Mapping[str, Any], blocks: int) -> list[str]:

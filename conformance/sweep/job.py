@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import math
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from tiebreak.adapters.isolation import MEMORY_LIMIT
-from tiebreak.adapters.registry import check_spec, spec_from_file
-from tiebreak.adapters.sweeping import AnySpace
+from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
-from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import Interval
 from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
-from tiebreak.conformance.sweep.sweeper import BLOCK_LIMIT, Sweeper
-from tiebreak.golden.errors import DamagedFile, InvalidInput, Unsupported
+from tiebreak.conformance.sweep.session import (
+    BlockRunner,
+    LocalBlocks,
+    Progress,
+    SweepLimits,
+    compared,
+    record_blocks,
+    spec_of_certificate,
+    swept_again,
+)
+from tiebreak.conformance.sweep.sweeper import Sweeper
+from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -29,21 +33,6 @@ from tiebreak.golden.places import check_output
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.space import Space, check_space
 from tiebreak.golden.verdicts import FOREIGN
-from tiebreak.version import __version__
-
-Progress = Callable[[int, int], None]  # inputs done, and of how many
-
-
-@dataclass(frozen=True)
-class SweepLimits:
-    """`time_limit` is in seconds for a block, `memory_limit` in MiB for the worker.
-
-    `all_modes` also counts the mismatches with each rounding mode.
-    """
-
-    time_limit: float = BLOCK_LIMIT
-    memory_limit: int = MEMORY_LIMIT
-    all_modes: bool = False
 
 
 def space_of(selection: Selection) -> Space:
@@ -114,22 +103,6 @@ def with_fitting_shape(space: Space) -> Space:
     raise problem
 
 
-class BlockRunner(Protocol):
-    """Runs a sweep's blocks: on one worker here, or on many elsewhere. `seconds` is the time of all together."""
-
-    seconds: float
-
-    def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
-        """Start on these blocks and return the backend's facts. `known` are the facts of an earlier session, if any."""
-        ...
-
-    def finished_blocks(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Each block, in any order, with facts about the machine that ran it, empty for this one."""
-        ...
-
-    def close(self) -> None: ...
-
-
 class ExplainingRunner(BlockRunner, Protocol):
     """One that also finds the causes of mismatches, by an interval's first input number."""
 
@@ -137,29 +110,13 @@ class ExplainingRunner(BlockRunner, Protocol):
 
 
 @dataclass
-class LocalBlocks:
-    """Runs a sweep's blocks on one worker on this machine."""
+class ExplainingBlocks(LocalBlocks):
+    """Runs a sweep's blocks on one worker on this machine, and explains them."""
 
     sweeper: Sweeper
-    numbers: Sequence[int] = ()
-    seconds: float = 0.0
-
-    def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
-        self.numbers = numbers
-        self.sweeper.start()
-        return self.sweeper.facts()
-
-    def finished_blocks(self) -> Iterator[tuple[Block, dict[str, Any]]]:
-        started = time.perf_counter()
-        for block in self.sweeper.sweep(self.numbers):
-            yield block, {}
-        self.seconds = time.perf_counter() - started
 
     def causes(self, intervals: Sequence[Interval]) -> dict[int, str]:
         return causes_of_intervals(self.sweeper.spec, self.sweeper.space, intervals, self.sweeper.memory_limit)
-
-    def close(self) -> None:
-        self.sweeper.close()
 
 
 def sweep_job(
@@ -176,69 +133,26 @@ def sweep_job(
     Raises Unsupported if the backend does not accept the node, InvalidInput for bad input, MachineryFailed if the
     backend can't be started or fails too often.
     """
-    runner = LocalBlocks(Sweeper(check_spec(spec), space, how.time_limit, how.memory_limit, how.all_modes))
-    return carry_out(runner, space, certificate, how, resume=resume, progress=progress)
+    sweeper = Sweeper(check_spec(spec), space, how.time_limit, how.memory_limit, all_modes=how.all_modes)
+    return carry_out(ExplainingBlocks(sweeper), space, certificate, how, resume=resume, progress=progress)
 
 
 def carry_out(
     runner: ExplainingRunner, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
 ) -> dict[str, Any]:
     """Sweep with any runner of blocks, log the blocks, and write the certificate; see `sweep_job`."""
-    log = SweepLog(sweep_log_path(certificate))
     check_place(certificate)
-    header = {"tiebreak": __version__, "space": space.described(), "all_modes": how.all_modes}
+    log = SweepLog(sweep_log_path(certificate))
     try:
-        if resume:
-            log.read()
-            check_same_sweep(log, header)
-        left = blocks_left(space, log)
-        facts = runner.begin(left, log.header.get("backend", {}))
-        if resume:
-            check_same_sweep(log, {"backend": facts})
-        else:
-            log.begin(header | {"backend": facts})
-        run_blocks(runner, space, left, log, progress)
-    except (InvalidInput, Unsupported):
-        if not resume and not log.blocks:
-            log.end()
-        log.close()
-        raise
-    except BaseException:
-        log.close()
-        raise
-    finally:
-        runner.close()
-    try:
+        facts = record_blocks(runner, space, log, {"all_modes": how.all_modes}, resume=resume, progress=progress)
         return finish_sweep(runner, space, facts, log, how, certificate)
     finally:
         log.close()
 
 
-def blocks_left(space: AnySpace, log: SweepLog) -> list[int]:
-    """The blocks without results in the log."""
-    return [number for number in range(space.blocks) if number not in log.blocks or log.blocks[number].fault]
-
-
-def run_blocks(runner: BlockRunner, space: AnySpace, left: Sequence[int], log: SweepLog, progress: Progress) -> None:
-    """Run these blocks and add them to the log."""
-    done = space.inputs - sum(space.results_in(number) for number in left)
-    progress(done, space.inputs)
-    for block, machine in runner.finished_blocks():
-        log.add(block, machine)
-        done += space.results_in(block.number)
-        progress(done, space.inputs)
-
-
 def check_place(certificate: Path) -> None:
     """InvalidInput, before any input is tried, if the certificate can't be written there."""
     check_output(certificate)
-
-
-def check_same_sweep(log: SweepLog, header: Mapping[str, Any]) -> None:
-    """InvalidInput if the unfinished sweep was of another space, backend or version."""
-    for name, now in header.items():
-        if log.header.get(name) != now:
-            raise InvalidInput(f"{log.path}: its {name} is another than what is asked for now: start anew")
 
 
 def finish_sweep(
@@ -247,9 +161,7 @@ def finish_sweep(
     """Explain the mismatches, write the certificate and remove the log."""
     check_whole(space, log)
     blocks = [log.blocks[number] for number in sorted(log.blocks)]
-    machines = machines_of(log)
-    backend = {**facts, "machines": machines} if machines else facts
-    result = SweepResult(space, backend, blocks, runner.seconds, how.all_modes, {})
+    result = SweepResult(space, facts, blocks, runner.seconds, how.all_modes, {})
     if result.mismatches:
         result = replace(result, causes=runner.causes(result.folded.kept))
     data = write_certificate(certificate, result)
@@ -268,12 +180,6 @@ def check_whole(space: Space, log: SweepLog) -> None:
         inside = all(first <= i.first <= i.last < first + count for i in [*block.folded.kept, *last])
         if min(block.counts) < 0 or sum(block.counts) != graded or not inside or not math.isfinite(block.seconds):
             raise DamagedFile(f"{log.path}: damaged: block {number} is not one of the sweep's")
-
-
-def machines_of(log: SweepLog) -> list[dict[str, Any]]:
-    """The other machines that took part, each with its number of blocks."""
-    found = Counter(json.dumps(machine, sort_keys=True) for machine in log.machines.values() if machine)
-    return [{**json.loads(text), "blocks": count} for text, count in sorted(found.items())]
 
 
 def exit_code_of_sweep(data: Mapping[str, Any], *, judge_foreign: bool = False) -> int:
@@ -299,38 +205,9 @@ def check_job(
     """
     data, space = read_certificate(certificate)
     before = block_digests(data, space.blocks)
-    spec = spec_from_file(data["backend"]["spec"], named, f"{certificate} (as in: tiebreak sweep BACKEND --check)")
-    sweeper = Sweeper(spec, space, how.time_limit, how.memory_limit)
-    try:
-        sweeper.start()
-        facts, blocks = sweeper.facts(), list[Block]()
-        for block in sweeper.sweep(range(space.blocks)):
-            blocks.append(block)
-            progress(sum(space.results_in(b.number) for b in blocks), space.inputs)
-    finally:
-        sweeper.close()
-    blocks.sort(key=lambda block: block.number)
+    spec = spec_of_certificate(data, named, certificate)
+    facts, blocks = swept_again(Sweeper(spec, space, how.time_limit, how.memory_limit), progress)
     result = SweepResult(space, facts, blocks, 0.0, False, {})
     changed = [b.number for b, digest in zip(blocks, before, strict=True) if b.sha256 != digest]
-    return {
-        "certificate": str(certificate),
-        "backend": facts["name"],
-        "operator": space.node.operator,
-        "inputs": space.inputs,
-        "blocks": space.blocks,
-        "changed_blocks": changed,
-        "counts": {"then": data["counts"], "now": result.counts},
-        "changed": backend_changes(data["backend"], facts),
-        "faults": result.faults,
-    }
-
-
-def backend_changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What changed about the backend: name, version, libraries, attestation; each as [then, now]."""
-    found = {name: [str(then[name]), str(now[name])] for name in ("name", "version") if then[name] != now[name]}
-    for part in ("libraries", "attestation"):
-        for name in sorted({*then[part], *now[part]}):
-            pair = [str(then[part].get(name, "absent")), str(now[part].get(name, "absent"))]
-            if pair[0] != pair[1]:
-                found[f"{part}: {name}"] = pair
-    return found
+    counts = {"then": data["counts"], "now": result.counts}
+    return compared(certificate, data, space, facts, blocks, changed_blocks=changed, counts=counts)

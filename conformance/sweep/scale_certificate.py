@@ -11,7 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 
 from tiebreak.adapters.platform_facts import instruction_sets, machine
@@ -21,10 +20,10 @@ from tiebreak.conformance.sweep.certificate import kernel_facts
 from tiebreak.conformance.sweep.scale_blocks import COUNTS, ScaleBlock, Worst
 from tiebreak.conformance.sweep.scale_plan import EVERY_X, SAMPLE, assumptions
 from tiebreak.golden.errors import DamagedFile
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import bounded_text, checked_json
+from tiebreak.golden.places import write_text_aside
 from tiebreak.golden.scale_space import ScalePart, ScaleSpace, scale_space_from
 from tiebreak.golden.thresholds import lie_apart
-from tiebreak.reports.records import write_aside
 from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-scale-certificate", "version": 1}
@@ -170,8 +169,7 @@ def chained(
 
 def write_scale_certificate(path: Path, result: ScaleResult) -> dict[str, Any]:
     data = result.described()
-    text = json.dumps(data, indent=1)
-    write_aside(path, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
+    write_text_aside(path, json.dumps(data, indent=1) + "\n")
     return data
 
 
@@ -186,15 +184,8 @@ def is_scale_certificate(path: Path) -> bool:
 
 def read_scale_certificate(path: Path) -> tuple[dict[str, Any], ScaleSpace]:
     """A certificate and its space. InvalidInput if there is no file, DamagedFile if it is no certificate."""
-    try:
-        data = json.loads(bounded_text(path, LONGEST, "a certificate"))
-        jsonschema.validate(data, SCHEMA)
-        space = scale_space_from(data["space"])
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
-    except jsonschema.ValidationError as error:
-        place = "/".join(map(str, error.absolute_path)) or "the whole"
-        raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+    data = checked_json(path, SCHEMA, LONGEST, "a certificate")
+    space = scale_space_from(data["space"])
     blocks = [ScaleBlock(number) for number in range(space.blocks)]
     if [row[:2] for row in data["sha256"]] != [row[:2] for row in chained(space, blocks)]:
         raise DamagedFile(f"{path}: damaged: sha256: not the blocks of the sweep")

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters.registry import check_spec, spec_from_file
+from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.cases.plan import Selection
-from tiebreak.conformance.sweep.job import (
-    BlockRunner,
-    Progress,
-    SweepLimits,
-    backend_changes,
-    blocks_left,
-    check_place,
-    check_same_sweep,
-    machines_of,
-    run_blocks,
-)
+from tiebreak.conformance.sweep.job import check_place
 from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
-from tiebreak.conformance.sweep.scale_blocks import COUNTS, ScaleBlock, scale_block_from
+from tiebreak.conformance.sweep.scale_blocks import COUNTS, scale_block_from
 from tiebreak.conformance.sweep.scale_certificate import (
     ScaleResult,
     chained,
@@ -33,41 +21,26 @@ from tiebreak.conformance.sweep.scale_certificate import (
 )
 from tiebreak.conformance.sweep.scale_plan import scale_space
 from tiebreak.conformance.sweep.scale_sweeper import ScaleSweeper
-from tiebreak.golden.errors import DamagedFile, InvalidInput, NotMonotone, Unsupported
+from tiebreak.conformance.sweep.session import (
+    BlockRunner,
+    LocalBlocks,
+    Progress,
+    SweepLimits,
+    compared,
+    record_blocks,
+    spec_of_certificate,
+    swept_again,
+)
+from tiebreak.golden.errors import DamagedFile, InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.scale_space import ScaleSpace
 from tiebreak.golden.verdicts import FOREIGN
-from tiebreak.version import __version__
-
-
-@dataclass
-class LocalScales:
-    """Runs a sweep's blocks on one worker on this machine."""
-
-    sweeper: ScaleSweeper
-    numbers: Sequence[int] = ()
-    seconds: float = 0.0
-
-    def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
-        self.numbers = numbers
-        self.sweeper.start()
-        return self.sweeper.facts()
-
-    def finished_blocks(self) -> Iterator[tuple[ScaleBlock, dict[str, Any]]]:
-        started = time.perf_counter()
-        for block in self.sweeper.sweep(self.numbers):
-            yield block, {}
-            self.seconds = time.perf_counter() - started
-
-    def close(self) -> None:
-        self.sweeper.close()
-
 
 MakeRunner = Callable[[str, ScaleSpace, SweepLimits], BlockRunner]
 
 
 def local_scales(spec: str, space: ScaleSpace, how: SweepLimits) -> BlockRunner:
-    return LocalScales(ScaleSweeper(check_spec(spec), space, how.time_limit, how.memory_limit))
+    return LocalBlocks(ScaleSweeper(check_spec(spec), space, how.time_limit, how.memory_limit))
 
 
 def every_scale_job(
@@ -117,35 +90,15 @@ def carry_out_scales(
 ) -> dict[str, Any]:
     """Sweep with any runner of blocks, log the blocks, and write the certificate; see `every_scale_job`."""
     log = SweepLog(sweep_log_path(certificate), scale_block_from)
-    header = {"tiebreak": __version__, "space": space.described()}
     try:
-        if resume:
-            log.read()
-            check_same_sweep(log, header)
-        left = blocks_left(space, log)
-        facts = runner.begin(left, log.header.get("backend", {}))
-        if resume:
-            check_same_sweep(log, {"backend": facts})
-        else:
-            log.begin(header | {"backend": facts})
-        run_blocks(runner, space, left, log, progress)
+        facts = record_blocks(runner, space, log, {}, resume=resume, progress=progress)
         check_whole_scales(space, log)
-        machines = machines_of(log)
-        backend = {**facts, "machines": machines} if machines else facts
         blocks = [log.blocks[number] for number in sorted(log.blocks)]
-        data = write_scale_certificate(certificate, ScaleResult(space, backend, blocks, runner.seconds))
+        data = write_scale_certificate(certificate, ScaleResult(space, facts, blocks, runner.seconds))
         log.end()
         return data
-    except NotMonotone:  # going on would come to the same input
-        log.end()
-        raise
-    except (InvalidInput, Unsupported):
-        if not resume and not log.blocks:
-            log.end()
-        raise
     finally:
         log.close()
-        runner.close()
 
 
 def check_whole_scales(space: ScaleSpace, log: SweepLog) -> None:
@@ -177,31 +130,13 @@ def check_scales_job(
 ) -> dict[str, Any]:
     """Repeat the sweep of a certificate and compare: stretches of blocks with other results, changes of the backend."""
     data, space = read_scale_certificate(certificate)
-    spec = spec_from_file(data["backend"]["spec"], named, f"{certificate} (as in: tiebreak sweep BACKEND --check)")
-    sweeper, done = ScaleSweeper(spec, space, how.time_limit, how.memory_limit), 0
-    blocks: list[ScaleBlock] = []
-    try:
-        facts = sweeper.facts()
-        for block in sweeper.sweep(range(space.blocks)):
-            blocks.append(block)
-            done += space.results_in(block.number)
-            progress(done, space.inputs)
-    finally:
-        sweeper.close()
+    spec = spec_of_certificate(data, named, certificate)
+    facts, blocks = swept_again(ScaleSweeper(spec, space, how.time_limit, how.memory_limit), progress)
     then = ["0" * 64, *(row[2] for row in data["sha256"])]
     now = chained(space, blocks, lambda number: then[number])
     changed = [row[:2] for row, before in zip(now, then[1:], strict=True) if row[2] != before]
-    return {
-        "certificate": str(certificate),
-        "backend": facts["name"],
-        "operator": space.node.operator,
-        "inputs": space.inputs,
-        "blocks": space.blocks,
-        "changed_blocks": changed,
-        "counts": {"then": counts_of(data["total"]), "now": counts_of(together(blocks))},
-        "changed": backend_changes(data["backend"], facts),
-        "faults": {str(block.number): block.fault for block in blocks if block.fault},
-    }
+    counts = {"then": counts_of(data["total"]), "now": counts_of(together(blocks))}
+    return compared(certificate, data, space, facts, blocks, changed_blocks=changed, counts=counts)
 
 
 def counts_of(total: Mapping[str, Any]) -> dict[str, int]:

@@ -3,35 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tiebreak.adapters.frames import BrokenFrame
-from tiebreak.adapters.isolation import MEMORY_LIMIT
-from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
-from tiebreak.adapters.replies import hello_of
 from tiebreak.adapters.sweeping import BlockAnswer, ask_calls, block_answers
-from tiebreak.conformance.sweep.digests import Digests
+from tiebreak.conformance.sweep.block_sweeper import FAULTS, MOST_FAULTS, BlockSweeper
 from tiebreak.conformance.sweep.scale_blocks import ScaleBlock
 from tiebreak.conformance.sweep.scale_judging import NONE_MOVED, Moved, ScaleJudge
 from tiebreak.conformance.sweep.scale_locating import locate
-from tiebreak.conformance.sweep.sweeper import (
-    BLOCK_LIMIT,
-    MOST_FAULTS,
-    attested,
-    cores,
-    ended_worker,
-    idle_cores,
-    on_other_cores,
-)
-from tiebreak.golden import kernel
-from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.problem import Array
 from tiebreak.golden.scale_space import ScaleCall, ScaleSpace
 
 BATCH = {8: 16, 16: 4}  # blocks that are judged before their moved thresholds are located, by the bits of the output
-FAULTS = (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory)
 
 
 class Unfinished(NamedTuple):
@@ -43,30 +28,14 @@ class Unfinished(NamedTuple):
 
 
 @dataclass
-class ScaleSweeper:
-    """Runs blocks of one space on one backend; the limits are those of a Sweeper."""
+class ScaleSweeper(BlockSweeper[ScaleSpace]):
+    """Tries every scale of a space."""
 
-    spec: str
-    space: ScaleSpace
-    time_limit: float = BLOCK_LIMIT
-    memory_limit: int = MEMORY_LIMIT
-    pinned: bool = True
-    worker: WorkerProcess | None = None
-    hello: dict[str, Any] = field(default_factory=dict)
     judge: ScaleJudge | None = None
-    digests: Digests = field(default_factory=Digests)
-    taken: bool = False  # whether a block had results: the backend accepts the node
 
-    def start(self) -> None:
-        """Start the worker. InvalidInput for a wrong spec, MachineryFailed if the backend can't be started."""
-        kernel.refuse_flushing()
+    def prepare(self) -> None:
         if self.judge is None:
             self.judge = ScaleJudge(self.space)
-        if self.pinned:
-            self.digests.cores = idle_cores()
-        worker = WorkerProcess(self.spec, self.memory_limit * MIB, cores()[1] if self.pinned else ())
-        self.hello = hello_of(worker, self.spec)
-        self.worker = worker
 
     def sweep(self, numbers: Sequence[int]) -> Iterator[ScaleBlock]:
         """Each block, in order.
@@ -76,8 +45,7 @@ class ScaleSweeper:
         """
         todo, faults = list(numbers), 0
         while todo:
-            if self.worker is None:
-                self.start()
+            self.running()
             for block in self.batch(todo[: BATCH[self.space.result.bits]]):
                 todo.remove(block.number)
                 faults += bool(block.fault)
@@ -94,7 +62,7 @@ class ScaleSweeper:
         judged: list[Unfinished] = []
         finished: list[ScaleBlock] = []
         try:
-            with on_other_cores() if self.pinned else nullcontext():
+            with self.apart():
                 for answer in block_answers(self.worker, self.space, numbers, self.time_limit):
                     judged.append(self.judged(answer))
                 for one in judged:
@@ -108,12 +76,8 @@ class ScaleSweeper:
 
     def judged(self, answer: BlockAnswer) -> Unfinished:
         assert self.judge is not None
-        if answer.status == "unsupported" and not self.taken:
-            raise Unsupported(answer.message)
-        if answer.status != "ok":
-            fault = answer.message or "an error without a message"
+        if fault := self.fault_of(answer.status, answer.message):
             return Unfinished(ScaleBlock(answer.block, fault=fault), NONE_MOVED, str)
-        self.taken = True
         found = self.judge.judge(answer)
         element = answer.element if found.telling is answer.output else ""
         return Unfinished(found.block, found.moved, self.digests.begun(found.telling, element))
@@ -132,22 +96,3 @@ class ScaleSweeper:
 
         block = locate(self.space, judged.block, judged.moved, ask)
         return replace(block, sha256=judged.digest(), seconds=block.seconds + sum(asked))
-
-    def ended(self, error: BaseException) -> str:
-        """End the worker after an error and return what went wrong."""
-        worker, self.worker = self.worker, None
-        assert worker is not None
-        return ended_worker(worker, error, self.time_limit)
-
-    def facts(self) -> dict[str, Any]:
-        """As of a Sweeper: see `attested`."""
-        if self.worker is None:
-            self.start()
-        assert self.worker is not None
-        return attested(self.worker, self.spec, self.hello, self.space.node, self.ended)
-
-    def close(self) -> None:
-        worker, self.worker = self.worker, None
-        if worker is not None:
-            worker.finish()
-        self.digests.close()

@@ -7,8 +7,7 @@ Nothing is sampled and nothing assumed but IEEE 754 arithmetic: docs/theorems.md
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from tiebreak.conformance.theorems.exponents import BLOCKS_OF_EXPONENT, EVERY, b
 from tiebreak.conformance.theorems.scale_blocks import CountedScales, digest_of, simplicity
 from tiebreak.conformance.theorems.scale_domains import ScaleDomain
 from tiebreak.conformance.theorems.theorem_log import TheoremLog
+from tiebreak.conformance.theorems.threads import in_threads
 
 Progress = Callable[[int, int], None]
 Counter = SingleCounter | NarrowCounter
@@ -115,7 +115,7 @@ def compare(
     try:
         known = dict(written.blocks) if written else {}
         progress(sum(block in known for block in wanted), len(wanted))
-        for block in counted_blocks(counter, [block for block in wanted if block not in known], workers):
+        for block in in_threads(counter.counted, [block for block in wanted if block not in known], workers):
             known[block.block] = block
             if written:
                 written.add(block)
@@ -129,16 +129,6 @@ def compare(
 def described(left: NamedArithmetic, right: NamedArithmetic, domain: ScaleDomain) -> dict[str, Any]:
     """What is compared, as plain data."""
     return {"left": asdict(left), "right": asdict(right), "domain": asdict(domain)}
-
-
-def counted_blocks(counter: Counter, blocks: list[int], workers: int) -> Iterator[CountedScales]:
-    """The blocks in their order; an interrupt waits for those that have begun."""
-    with ThreadPoolExecutor(max(workers, 1)) as pool:
-        try:
-            yield from pool.map(counter.counted, blocks)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 def summed(counter: Counter, blocks: list[CountedScales]) -> ScaleComparison:

@@ -32,7 +32,7 @@ from tiebreak.golden.places import check_output_folder
 
 if TYPE_CHECKING:
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.sweep.job import SweepLimits
+    from tiebreak.conformance.sweep.session import SweepLimits
     from tiebreak.golden.space import Space
 
 BESIDE_CHECK = ("backend", "check", "time_limit", "memory_limit", "as_json")
@@ -115,7 +115,8 @@ def sweep(
     --every-scale they are the inputs next to every threshold of every float32 scale.
     """
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.sweep.job import SweepLimits, exit_code_of_sweep, space_of
+    from tiebreak.conformance.sweep.job import exit_code_of_sweep, space_of
+    from tiebreak.conformance.sweep.session import SweepLimits
     from tiebreak.reports.sweep import json_sweep, print_sweep
 
     how = SweepLimits(time_limit, memory_limit, modes == "all")
