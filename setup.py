@@ -25,22 +25,22 @@ SEMANTICS = Path("src/tiebreak/conformance/semantics")
 STEPS = Extension(
     "tiebreak.conformance.semantics._steps",
     [str(SEMANTICS / "_steps.pyx")],
-    depends=[str(SEMANTICS / "steps.h"), str(SEMANTICS / "clones.h")],
-    include_dirs=[str(SEMANTICS)],
+    depends=[str(SEMANTICS / "steps.h"), str(GOLDEN / "clones.h")],
+    include_dirs=[str(SEMANTICS), str(GOLDEN)],
     extra_compile_args=[*NO_CONTRACTION, "-fno-trapping-math", "-fno-math-errno"] if NO_CONTRACTION else [],
 )
 THEOREMS = Path("src/tiebreak/conformance/theorems")
 ALL_SCALES = Extension(
     "tiebreak.conformance.theorems._all_scales",
     [str(THEOREMS / "_all_scales.pyx")],
-    depends=[str(THEOREMS / "all_scales.h"), str(SEMANTICS / "clones.h")],
-    include_dirs=[str(THEOREMS)],
+    depends=[str(THEOREMS / "all_scales.h"), str(GOLDEN / "clones.h")],
+    include_dirs=[str(THEOREMS), str(GOLDEN)],
     extra_compile_args=STEPS.extra_compile_args,
 )
 THRESHOLDS = Extension(
     "tiebreak.golden._thresholds",
     [str(GOLDEN / "_thresholds.pyx")],
-    depends=[str(GOLDEN / "thresholds.h")],
+    depends=[str(GOLDEN / "thresholds.h"), str(GOLDEN / "clones.h")],
     include_dirs=[str(GOLDEN)],
     extra_compile_args=NO_CONTRACTION,
 )

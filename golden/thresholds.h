@@ -12,6 +12,8 @@
 #ifndef TIEBREAK_THRESHOLDS_H
 #define TIEBREAK_THRESHOLDS_H
 
+#include "clones.h"
+
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,12 +30,6 @@
 #define NEGATIVE 0x80000000u
 #define DROPPED 0x1fffffff /* the bits of a double that a float32 lacks */
 #define EXTRA 3            /* inputs of a row that belong to no step */
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-#define CLONED __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define CLONED
-#endif
 
 typedef struct {
     double significand;
@@ -90,7 +86,7 @@ static inline uint32_t pattern(int64_t place) {
 }
 
 /* The patterns between the lower and the upper inputs of the steps from `first` on, for a plain scale. */
-CLONED static void fill_plain(scale_parts parts, int32_t first, int32_t count, uint32_t *RESTRICT middle) {
+CLONES static void fill_plain(scale_parts parts, int32_t first, int32_t count, uint32_t *RESTRICT middle) {
     int32_t negative = first >= 0 ? 0 : -first < count ? -first : count;
     for (int32_t i = 0; i < negative; i++) {
         uint32_t odd = -(2 * (uint32_t)(first + i) + 1), parity = (uint32_t)(first + i) & 1;
@@ -131,7 +127,7 @@ static void fill_middle(uint32_t scale, scale_parts parts, int32_t first, int32_
 }
 
 /* A place one lower has a pattern one higher if it is negative. */
-CLONED static void fill_neighbours(int32_t count, const uint32_t *RESTRICT middle,
+CLONES static void fill_neighbours(int32_t count, const uint32_t *RESTRICT middle,
                                    uint32_t *RESTRICT below, uint32_t *RESTRICT above) {
     for (int32_t i = 0; i < count; i++) {
         uint32_t down = 1 - 2 * (middle[i] >> 31);
@@ -160,7 +156,7 @@ static void fill_row(uint32_t scale, int32_t first, int32_t count, uint32_t *row
 }
 
 /* Whether each middle input rounds up in working precision: by x / scale in float32, which must reach `least`. */
-CLONED static void divide(float scale, int32_t count, const float *RESTRICT least, const uint32_t *RESTRICT middle,
+CLONES static void divide(float scale, int32_t count, const float *RESTRICT least, const uint32_t *RESTRICT middle,
                           uint8_t *RESTRICT up) {
     for (int32_t i = 0; i < count; i++) {
         union {
@@ -181,11 +177,11 @@ static void fill_least(int32_t first, int32_t count, float *least) {
 
 /* The number of working-precision answers of a row; `wrong` gets the number of answers that are neither form's.
  *
- * Codes only need to be told apart, so signed ones are read as unsigned. `low` has all in order, count + 1 of them. `least` is of fill_least; `middle` and `up` are
- * memory for `count` elements.
+ * Codes only need to be told apart, so signed ones are read as unsigned. `low` has all in order, count + 1 of them.
+ * `least` is of fill_least; `middle` and `up` are memory for `count` elements.
  */
 #define GRADE_ROW(NAME, CODE)                                                                                          \
-    CLONED static uint32_t NAME##_differing(int32_t count, const CODE *codes, const CODE *wanted) {                    \
+    CLONES static uint32_t NAME##_differing(int32_t count, const CODE *codes, const CODE *wanted) {                    \
         uint32_t differ = 0;                                                                                           \
         if (memcmp(codes, wanted, count * sizeof(CODE)) == 0)                                                          \
             return 0;                                                                                                  \
@@ -193,8 +189,8 @@ static void fill_least(int32_t first, int32_t count, float *least) {
             differ += codes[i] != wanted[i];                                                                           \
         return differ;                                                                                                 \
     }                                                                                                                  \
-    CLONED static uint32_t NAME##_between(int32_t count, const CODE *RESTRICT middle, const CODE *RESTRICT low,        \
-                                          int32_t first, const uint8_t *RESTRICT up, uint32_t *wrong) {                                        \
+    CLONES static uint32_t NAME##_between(int32_t count, const CODE *RESTRICT middle, const CODE *RESTRICT low,        \
+                                          int32_t first, const uint8_t *RESTRICT up, uint32_t *wrong) {                     \
         uint32_t working = 0, differ = 0;                                                                              \
         for (int32_t i = 0; i < count; i++) {                                                                          \
             CODE found = (CODE)(middle[i] - low[i]), exact = (CODE)(~(first + i) & 1);                                 \

@@ -9,7 +9,7 @@
  * that input and not at the one before. Where it does not, an exact search takes over. No guess enters a result.
  */
 
-#include "../semantics/clones.h"
+#include "clones.h"
 
 #include <math.h>
 #include <stddef.h>
