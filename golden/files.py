@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,17 @@ def checked_json(path: Path, schema: Mapping[str, Any], largest: int, what: str)
     except jsonschema.ValidationError as error:
         place = "/".join(map(str, error.absolute_path)) or "the whole"
         raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+    return data
+
+
+def check_format(path: Path, data: object, name: str, versions: Collection[int] = (1,)) -> dict[str, Any]:
+    """The object if it is of this format and one of these versions. DamagedFile with the path if not."""
+    if not isinstance(data, dict) or data.get("format") != name:
+        raise DamagedFile(f'{path}: damaged: "format" is not "{name}"')
+    version = data.get("version")
+    if version not in tuple(versions):
+        known = " and ".join(map(str, versions))
+        raise DamagedFile(f'{path}: "version" is {version!r:.40}, this Tiebreak reads {known}')
     return data
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import bounded_text, check_format
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import OPERATORS
@@ -46,11 +46,7 @@ def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
         document = json.loads(bounded_text(path, LARGEST_FILE, "a vector file"))
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged vector file: not JSON ({error})") from None
-    if not isinstance(document, dict) or document.get("format") != "tiebreak-vectors":
-        raise DamagedFile(f'{path}: damaged vector file: "format" is not "tiebreak-vectors"')
-    if document.get("version") not in tuple(SCHEMAS):
-        versions = " and ".join(map(str, SCHEMAS))
-        raise DamagedFile(f'{path}: "version" is {document.get("version")!r:.40}, this Tiebreak reads {versions}')
+    check_format(path, document, "tiebreak-vectors", SCHEMAS)
     if not trusted:
         validate(path, document)
     check_digests(path, document)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import bounded_text, check_format
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished_path
@@ -192,8 +192,7 @@ def read_info(folder: Path) -> dict[str, Any]:
         raise InvalidInput(f"{folder}: no run here (no readable {INFO}){unfinished}") from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged run file: not JSON ({error})") from None
-    if not isinstance(info, dict) or info.get("format") != "tiebreak-run" or info.get("version") != 1:
-        raise DamagedFile(f'{path}: damaged run file: "format" is not "tiebreak-run", version 1')
+    info = check_format(path, info, "tiebreak-run")
     try:
         check_info(info)
     except ValueError as error:

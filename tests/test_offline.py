@@ -157,6 +157,23 @@ def test_what_is_broken_costs_its_case(tmp_path: Path, what: str) -> None:
     assert records.info["exit"] == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"outputs": [{"bits": "00 01"}]}', "output y of int8 is given as {'values': …}, which is not there"),
+        ('{"outputs": ["00 01"]}', "output y of int8 is given as {'values': …}, which is not there"),
+        ('{"y": []}', "no object with a list 'outputs'"),
+        ("[1]", "no object with a list 'outputs'"),
+    ],
+)
+def test_json_that_is_not_as_documented_is_explained(tmp_path: Path, text: str, message: str) -> None:
+    folder = one_case(tmp_path)
+    (folder / "outputs" / "000007.npz").unlink()
+    (folder / "outputs" / "000007.json").write_text(text, encoding="utf-8")
+    (failed,) = [row for row in result_rows(verify(folder, "device", "1").results) if row["verdict"] == "error"]
+    assert failed["message"] == f"000007: {message}"
+
+
 def test_a_reason_makes_it_unsupported(tmp_path: Path) -> None:
     folder = one_case(tmp_path)
     (folder / "outputs" / "000007.txt").write_text("no such\nkernel", encoding="utf-8")

@@ -26,13 +26,13 @@ from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import bounded_text, check_format
 from tiebreak.golden.nodes import Case, TensorType
 from tiebreak.golden.problem import Array, array_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.reports.records import parse_case
 
-FORMAT = "tiebreak-export", 1
+FORMAT = "tiebreak-export"
 LARGEST_MANIFEST = 1 << 30
 LONGEST_REASON = 2000
 
@@ -73,9 +73,7 @@ def read_manifest(folder: Path) -> list[ExportedCase]:
     if not path.exists():
         raise InvalidInput(f"{folder}: no exported cases here (no readable {MANIFEST})")
     try:
-        document = json.loads(bounded_text(path, LARGEST_MANIFEST, "a manifest"))
-        if not isinstance(document, dict) or (document.get("format"), document.get("version")) != FORMAT:
-            raise ValueError('"format" is not "tiebreak-export", version 1')
+        document = check_format(path, json.loads(bounded_text(path, LARGEST_MANIFEST, "a manifest")), FORMAT)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged manifest: {error}") from None
     try:
@@ -149,13 +147,17 @@ def from_json(path: Path, one: ExportedCase) -> Iterator[Array]:
     """Outputs in the node's order: {"outputs": [{"bits": "…"} or {"values": "…"}, …]}; "shape" is optional."""
     if path.stat().st_size > 64 * sum(math.prod(shape) + 64 for shape in one.shapes):
         raise ValueError("larger than the outputs of this case can be")
-    found = json.loads(path.read_text(encoding="utf-8"))["outputs"]
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if not (isinstance(document, dict) and isinstance(found := document.get("outputs"), list)):
+        raise ValueError("no object with a list 'outputs'")
     if len(found) != len(one.shapes):
         raise ValueError(f"{len(found)} outputs, the node has {len(one.shapes)}")
     for item, (tensor, shape) in zip(found, outputs_with_shapes(one), strict=True):
         kind = ELEMENT_TYPES[tensor.dtype.name]
-        words = str(item["bits"] if isinstance(kind, FloatType) else item["values"]).split()
-        codes = [int(word, 16 if isinstance(kind, FloatType) else 10) for word in words]
+        key, base = ("bits", 16) if isinstance(kind, FloatType) else ("values", 10)
+        if not (isinstance(item, dict) and key in item):
+            raise ValueError(f"output {tensor.name} of {kind.name} is given as {{{key!r}: …}}, which is not there")
+        codes = [int(word, base) for word in str(item[key]).split()]
         yield array_of(kind.name, tuple(item.get("shape", shape)), codes, tensor.name)
 
 
