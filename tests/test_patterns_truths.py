@@ -213,3 +213,11 @@ def test_a_negative_zero_is_zero_in_real_arithmetic() -> None:
     assert count_unlike_exact(truths.stepwise, truths, pattern) == 0
     wrong = np.array([[1 << 31], [1 << 31]], np.uint32)
     assert count_unlike_exact(wrong, truths, pattern) == 1
+
+
+def test_a_sum_of_products_begins_at_zero() -> None:
+    """So that two negative zeros make a positive one, as in runtimes."""
+    pattern = pattern_of("MatMul(DQ(x), DQ(constant(w)), k=2)")
+    pairs = {name: ScalePair(np.float32(1), 1, "uint8") for name in pattern.pairs}
+    rows = {"x": np.array([[1, 1]], np.uint8), "w": np.zeros((1, 2, 1), np.uint8)}
+    assert stepwise.stepwise(pattern, pairs, rows).tolist() == [[0]]

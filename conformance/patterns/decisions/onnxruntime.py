@@ -23,7 +23,7 @@ from tiebreak.conformance.patterns.decisions.places import DecisionPlace
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pattern
 
 OPTIMIZER = "onnxruntime/core/optimizer"
-RELU = RewriteSource("onnxruntime", f"{OPTIMIZER}/qdq_transformer/relu_quantizelinear.cc", "ReluQuantTransformer")
+RELU = RewriteSource("onnxruntime", f"{OPTIMIZER}/qdq_transformer/relu_quantizelinear.cc", "ReluQuantRewrite")
 CLIP = RewriteSource("onnxruntime", f"{OPTIMIZER}/qdq_transformer/clip_quantizelinear.cc", "ClipQuantFusion")
 REDUNDANT = RewriteSource("onnxruntime", f"{OPTIMIZER}/qdq_transformer/qdq_util.cc", "IsClipMadeRedundantByQ")
 DROPPED = RewriteSource("onnxruntime", f"{OPTIMIZER}/qdq_transformer/qdq_util.cc", "IsQDQPairSupported")
