@@ -136,9 +136,22 @@ def test_ends_less_than_a_code_away_drop_q() -> None:
 
 def test_a_limit_is_kept_or_cut_down() -> None:
     """6 / 0.1 is 60 in decimals. The float32 nearest to 0.1 is above it, so that its quotient is cut down to 59."""
-    kept, cut = (pairs["s1"] for _, pairs in beside("clip", "ClampTransformation"))
-    assert np.float32(0.1) == cut.scale == np.nextafter(kept.scale, np.float32(1))
-    assert (int(6 / float(kept.scale)), int(6 / float(cut.scale))) == (60, 59)
+    kept, cut = (pairs for _, pairs in beside("clip", "ClampTransformation"))
+    scales = kept["s1"].scale, cut["s1"].scale
+    assert np.float32(0.1) == scales[1] == np.nextafter(scales[0], np.float32(1))
+    assert [int(6 / float(scale)) for scale in scales] == [60, 59]
+    assert all(pairs["s2"] == ScalePair(np.float32(0.1), 0, "uint8") for pairs in (kept, cut))  # so that it shows
+
+
+@pytest.mark.parametrize("limits", ["-1, 0", "-5, -1", "1, 2", "0, 1e-44", "0, 1e-37", "-1e30, 1e30"])
+def test_no_limit_makes_a_scale_that_is_none(limits: str) -> None:
+    for words in (
+        f"Q(Clip(DQ(x), {limits}))",
+        f"Q(Clip(Conv(DQ(x), DQ(constant(w))), {limits}))",
+        f"Q(Clip(x, {limits}))",
+    ):
+        for setting in settings(pattern_of(words), DEFAULT):
+            assert all(np.isfinite(pair.scale) and pair.scale > 2**-126 for pair in setting.pairs.values())
 
 
 @pytest.mark.parametrize(

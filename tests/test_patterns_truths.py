@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.conformance.patterns.comparing import PatternTruths, count, count_unlike_exact, with_one_zero
-from tiebreak.conformance.patterns.operands import decisions, is_exhaustive, rows_of
+from tiebreak.conformance.patterns.operands import beside_roundings, is_exhaustive, rows_of
 from tiebreak.conformance.patterns.parameters import SCALES, ZERO_POINTS, chosen_from_sets, every_setting
 from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.golden.errors import InvalidInput
@@ -138,7 +138,7 @@ def test_the_steps_of_q_and_dq_are_the_kernels() -> None:
     node = make_node("onnx.QuantizeLinear", real="float32", quantized="uint8")
     for scale in map(np.float32, (0.0235, 0.02, 0.1, 3.7)):
         pair = ScalePair(scale, 3, "uint8")
-        x = np.array(sorted(set(decisions(pair))), np.float32)  # where a reciprocal, too, would show
+        x = np.array(sorted(set(beside_roundings(pair))), np.float32)  # where a reciprocal, too, would show
         (problem,) = problems_of(Case("case", node, (x, np.array(scale), np.array(3, np.uint8))))
         assert stepwise.quantize(x, pair).tolist() == solve(problem, working=True)[0].tolist()
         assert np.any(stepwise.quantize(x, pair) != np.clip(np.rint(x * (np.float32(1) / scale)) + 3, 0, 255))

@@ -13,7 +13,8 @@ from tiebreak.conformance.patterns.operands import rows_of
 from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pattern
-from tiebreak.golden.patterns.text import pattern_of, text_of
+from tiebreak.golden.patterns.text import pattern_of
+from tiebreak.golden.patterns.writing import text_of
 
 
 class Smaller(NamedTuple):

@@ -70,10 +70,12 @@ def two_sides(decision: RewriteDecision, place: DecisionPlace, base: Pairs) -> d
 
 
 def moved(start: RewriteBorder, steps: int, knob: Knob) -> Pairs | None:
-    """The pairs with one of them so many steps further; None if its zero point leaves the type."""
+    """The pairs with one of them so many steps further; None if it leaves its type or the normal float32."""
     pair = start.pairs[start.name]
     if knob == "scale":
-        return {**start.pairs, start.name: replace(pair, scale=stepped(pair.scale, steps))}
+        scale = stepped(pair.scale, steps)
+        is_normal = np.isfinite(scale) and scale >= np.finfo(np.float32).tiny
+        return {**start.pairs, start.name: replace(pair, scale=scale)} if is_normal else None
     lowest, highest = pair.ends
     zero_point = pair.zero_point + steps
     if not lowest <= zero_point <= highest:

@@ -10,6 +10,7 @@ import numpy as np
 from tiebreak.conformance.patterns.decisions.kinds import (
     around,
     both,
+    has_positive_limit,
     input_of,
     requantized,
     same_type,
@@ -23,6 +24,7 @@ from tiebreak.golden.patterns.graph import Pattern
 
 FOLDER = "src/common/low_precision_transformations/src"
 LEVELS = 256
+WHOLE = 60  # codes below a limit that one step of the scale cuts off
 MOST = Fraction(LEVELS - 1, LEVELS)  # of codes by which the ends of a dropped FakeQuantize may differ from the type's
 
 
@@ -82,10 +84,14 @@ def is_limit_kept(place: DecisionPlace, pairs: Pairs) -> bool:
 
 
 def whole_limit(place: DecisionPlace, pairs: Pairs) -> RewriteBorder:
-    """The limit is nearly a whole number of codes, half of those that the type has above its middle."""
-    read = pairs[place.inputs[0]]
-    scale = np.float32(float(place.operations[0].attributes["max"]) / ((read.ends[1] - read.ends[0] + 1) // 4 - 4))
-    return RewriteBorder({**pairs, place.inputs[0]: replace(read, scale=scale, zero_point=0)}, place.inputs[0])
+    """The limit is nearly 60 codes of the input, and of the output, which counts from its lowest."""
+    read, written = pairs[place.inputs[0]], pairs[place.output]
+    scale = np.float32(float(place.operations[0].attributes["max"]) / WHOLE)
+    ends = {
+        place.inputs[0]: replace(read, scale=scale, zero_point=0),
+        place.output: replace(written, scale=scale, zero_point=written.ends[0]),
+    }
+    return RewriteBorder({**pairs, **ends}, place.inputs[0])
 
 
 def no_shift(which: str, order: tuple[int, int]) -> RewriteDecision:
@@ -137,7 +143,7 @@ DECISIONS: tuple[RewriteDecision, ...] = (
     RewriteDecision(
         transformation("clamp", "ClampTransformation"),
         "the limit by the input's scale is not cut down to the code below",
-        around("Clip"),
+        both(around("Clip"), lambda pattern, place: has_positive_limit(place.operations[0])),
         is_limit_kept,
         whole_limit,
         "scale",
