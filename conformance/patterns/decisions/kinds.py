@@ -15,7 +15,7 @@ from tiebreak.conformance.patterns.decisions.model import (
     RewriteSource,
 )
 from tiebreak.conformance.patterns.decisions.places import DecisionPlace
-from tiebreak.golden.patterns.graph import Pattern, PatternStep
+from tiebreak.golden.patterns.graph import Pattern
 
 Where = Callable[[Pattern, DecisionPlace], bool]
 Names = Callable[[DecisionPlace], tuple[str, ...]]
@@ -48,11 +48,6 @@ def requantized(pattern: Pattern, place: DecisionPlace) -> bool:
 
 def same_type(pattern: Pattern, place: DecisionPlace) -> bool:
     return len({pattern.pairs[name] for name in place.pairs}) == 1
-
-
-def has_positive_limit(step: PatternStep) -> bool:
-    """Whether numbers above 0 pass, as Relu and most clips let them."""
-    return float(step.attributes.get("max", 1)) > 0
 
 
 def weighted(pattern: Pattern, place: DecisionPlace) -> bool:

@@ -13,7 +13,6 @@ from tiebreak.conformance.patterns.decisions.kinds import (
     both,
     equal_pairs,
     equal_to_output,
-    has_positive_limit,
     lowest,
     output_of,
     requantized,
@@ -37,8 +36,7 @@ def before_q(operation: str, *, alone: bool) -> Where:
     """Places whose last operation is this, before a Q; `alone` says whether it is the only one."""
 
     def where(pattern: Pattern, place: DecisionPlace) -> bool:
-        is_last = bool(place.output) and place.names[-1:] == (operation,)
-        return is_last and (len(place.names) == 1) is alone and has_positive_limit(place.operations[-1])
+        return bool(place.output) and place.names[-1:] == (operation,) and (len(place.names) == 1) is alone
 
     return where
 

@@ -10,7 +10,6 @@ import numpy as np
 from tiebreak.conformance.patterns.decisions.kinds import (
     around,
     both,
-    has_positive_limit,
     input_of,
     requantized,
     same_type,
@@ -143,7 +142,7 @@ DECISIONS: tuple[RewriteDecision, ...] = (
     RewriteDecision(
         transformation("clamp", "ClampTransformation"),
         "the limit by the input's scale is not cut down to the code below",
-        both(around("Clip"), lambda pattern, place: has_positive_limit(place.operations[0])),
+        around("Clip"),
         is_limit_kept,
         whole_limit,
         "scale",
