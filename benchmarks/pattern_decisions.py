@@ -14,13 +14,14 @@ from tiebreak.conformance.patterns.parameters import base_of, chosen_from_sets
 from tiebreak.golden.patterns.graph import Pattern
 from tiebreak.golden.patterns.text import pattern_of
 
-BACKENDS = {"xnnpack": "litert"}  # others have the runtime's name
+# The backend and the way that takes a runtime's decisions; other runtimes take theirs as shipped, under their name.
+TAKEN = {"litert": ("litert", "integer kernels"), "xnnpack": ("litert", "integer kernels, XNNPACK")}
 Row = Mapping[str, Any]
 Ways = Mapping[str, Row]  # rows by way
 
 
 class Crossing(NamedTuple):
-    """A decision of which one step changed something: the pattern, its ways, and as shipped on both sides."""
+    """A decision of which one step changed something: the pattern, its ways, and the row of each side."""
 
     pattern: str
     ways: tuple[str, ...]
@@ -46,11 +47,11 @@ def crossings(found: Mapping[str, Any]) -> dict[str, list[Crossing]]:
     seen: dict[str, list[Crossing]] = defaultdict(list)
     for pattern in patterns_in(found):
         for decision, place in decisions_of(pattern):
-            backend = BACKENDS.get(decision.source.runtime, decision.source.runtime)
+            backend, way = TAKEN.get(decision.source.runtime, (decision.source.runtime, SHIPPED))
             sides = two_sides(decision, place, base_of(pattern))
             one, other = (rows.get((backend, pattern.name, keyed(sides[side])), {}) for side in (True, False))
             if one and other:
-                seen[str(decision)].append(Crossing(pattern.name, changed(one, other), one[SHIPPED], other[SHIPPED]))
+                seen[str(decision)].append(Crossing(pattern.name, changed(one, other), one[way], other[way]))
     return seen
 
 
@@ -64,7 +65,7 @@ def changed(one: Ways, other: Ways) -> tuple[str, ...]:
 
 
 def decision_rows(found: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """A row for each condition: where the graph changes, and how many outputs differ as shipped on either side."""
+    """A row for each condition: where the graph changes, and how many outputs differ on either side."""
     seen = crossings(found)
     groups: dict[tuple[Any, str], list[RewriteDecision]] = defaultdict(list)
     for decision in DECISIONS:
