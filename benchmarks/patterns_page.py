@@ -77,8 +77,9 @@ def decided(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {' | '.join(words)} |"
     yield "\n## Both sides of decisions\n"
     yield "The graph changes if another one runs, or none, on one of the two sides, in any way of the runtime. The last"
-    yield "two columns count outputs unlike the unfused graph's, over all patterns that the rule looks at: as shipped, or of"
-    yield "LiteRT's integer kernels, for XNNPACK with it. [Decisions](pattern-decisions.md) says where they were read.\n"
+    yield "two columns count outputs unlike the unfused graph's, over all patterns that the rule looks at: as shipped; of"
+    yield "LiteRT with integer kernels, of XNNPACK with those and the delegate."
+    yield "[Decisions](pattern-decisions.md) says where the conditions were read.\n"
     yield "| runtime | condition | the graph changes in patterns | differ where it holds | differ where not |"
     yield "| --- | --- | --- | --- | --- |"
     yield from (f"| {' | '.join(row)} |" for row in decision_rows(found))
