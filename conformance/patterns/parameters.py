@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from tiebreak.conformance.patterns.decisions.derived import decided_settings
-from tiebreak.conformance.patterns.pattern_setting import PatternSetting
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting, distinct
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.patterns.graph import Pattern, ScalePair
 
@@ -47,16 +47,12 @@ ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
 
 def settings(pattern: Pattern, most: int) -> list[PatternSetting]:
     """At most so many of the sets, and those beside decisions; equal ones once."""
-    chosen = [*chosen_from_sets(pattern)[:most], *decided_settings(pattern, base_of(pattern))]
-    found: dict[str, PatternSetting] = {}
-    for setting in chosen:
-        found.setdefault(str(setting), setting)
-    return list(found.values())
+    return distinct([*chosen_from_sets(pattern)[:most], *decided_settings(pattern, base_of(pattern))])
 
 
 def chosen_from_sets(pattern: Pattern) -> list[PatternSetting]:
     """First each list of scales with another choice of zero points than the last; equal ones once."""
-    return list({str(setting): setting for setting in diagonally(list(every_setting(pattern)))}.values())
+    return distinct(diagonally(list(every_setting(pattern))))
 
 
 def base_of(pattern: Pattern) -> dict[str, ScalePair]:
@@ -67,11 +63,9 @@ def base_of(pattern: Pattern) -> dict[str, ScalePair]:
 def diagonally(every: list[PatternSetting]) -> Iterator[PatternSetting]:
     """In an order in which scales and zero points both change from one to the next."""
     width = len(ZERO_POINTS)
-    scales = len(every) // width
     for turn in range(width):
         for place in interleaved():
             yield every[width * place + (place + turn) % width]
-    assert scales == sum(map(len, SCALES.values()))
 
 
 def interleaved() -> list[int]:

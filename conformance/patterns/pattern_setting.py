@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tiebreak.golden.patterns.graph import ScalePair
@@ -17,3 +17,11 @@ class PatternSetting:
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {pair}" for name, pair in self.pairs.items())
+
+
+def distinct(chosen: Iterable[PatternSetting]) -> list[PatternSetting]:
+    """The first of those that have equal pairs."""
+    found: dict[str, PatternSetting] = {}
+    for setting in chosen:
+        found.setdefault(str(setting), setting)
+    return list(found.values())

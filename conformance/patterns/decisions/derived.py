@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tiebreak.conformance.patterns.decisions import litert, onnxruntime, openvino, torch
 from tiebreak.conformance.patterns.decisions.model import Pairs, RewriteDecision, two_sides
 from tiebreak.conformance.patterns.decisions.places import DecisionPlace, places_of
-from tiebreak.conformance.patterns.pattern_setting import PatternSetting
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting, distinct
 from tiebreak.golden.patterns.graph import Pattern
 
 DECISIONS = (*onnxruntime.DECISIONS, *openvino.DECISIONS, *litert.DECISIONS, *torch.DECISIONS)
@@ -22,9 +22,10 @@ def decisions_of(pattern: Pattern) -> Iterator[tuple[RewriteDecision, DecisionPl
 
 def decided_settings(pattern: Pattern, base: Pairs) -> list[PatternSetting]:
     """Settings beside the borders of all decisions that look at the pattern, equal ones once, else as `base`."""
-    found: dict[str, PatternSetting] = {}
+    return distinct(sided_settings(pattern, base))
+
+
+def sided_settings(pattern: Pattern, base: Pairs) -> Iterator[PatternSetting]:
     for decision, place in decisions_of(pattern):
         for holds, pairs in two_sides(decision, place, base).items():
-            setting = PatternSetting(pairs, f"{decision}: {'holds' if holds else 'does not hold'}")
-            found.setdefault(str(setting), setting)
-    return list(found.values())
+            yield PatternSetting(pairs, f"{decision}: {'holds' if holds else 'does not hold'}")
