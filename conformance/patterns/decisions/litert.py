@@ -45,7 +45,6 @@ KERNELS = "tensorflow/lite/kernels"
 CURVES = {"Sigmoid": "LOGISTIC", "Tanh": "TANH", "Softmax": "SOFTMAX"}
 POOLED = ("MaxPool", "AveragePool", "Resize")  # QUANTIZE rescales what they give or take
 WIDE = ("int16",)
-HIDDEN = 1e-3  # of log2: scales nearer than that to a power of two count as one
 
 
 def kernel(file: str, rule: str) -> RewriteSource:
@@ -58,6 +57,7 @@ def xnnpack(file: str, rule: str) -> RewriteSource:
 
 MULTIPLIER = kernel("internal/quantization_util.cc", "QuantizeMultiplier")
 REQUANTIZE = kernel("internal/reference/requantize.h", "Requantize")
+CONCATENATED = kernel("concatenation.cc", "Prepare; the converter's tfl.concatenation")
 SPECIFICATION = RewriteSource("litert", "tensorflow/lite/g3doc/performance/quantization_spec.md", "8-bit specification")
 DELEGATE = "tensorflow/lite/delegates/xnnpack/xnnpack_delegate.cc"
 ADDED = xnnpack(DELEGATE, "VisitAddNode, VisitSubNode")
@@ -123,17 +123,6 @@ def flips() -> Iterator[RewriteDecision]:
         )
 
 
-def are_powers_of_two(place: DecisionPlace, pairs: Pairs) -> bool:
-    logarithms = [math.log2(float(pairs[name].scale)) for name in place.pairs]
-    return all(abs(number - round(number)) < HIDDEN for number in logarithms)
-
-
-def hidden_power(place: DecisionPlace, pairs: Pairs) -> RewriteBorder:
-    """All scales are 1/32, zero points 0, and the first input's scale just counts as 1/32, too."""
-    same = {name: replace(pairs[name], scale=np.float32(1 / 32), zero_point=0) for name in place.pairs}
-    return RewriteBorder(with_scale({**pairs, **same}, place.inputs[0], np.float32(2 ** (HIDDEN - 5))), place.inputs[0])
-
-
 def symmetric(file: str, *operations: str) -> RewriteDecision:
     return zero_points(
         kernel(file, "Prepare"),
@@ -168,21 +157,11 @@ DECISIONS: tuple[RewriteDecision, ...] = (
         "scale",
     ),
     *equal_pairs(SPECIFICATION, around(*POOLED)),
-    *equal_to_output(kernel("concatenation.cc", "Prepare"), around("Concat", types=("int8",))),
+    *equal_to_output(CONCATENATED, around("Concat", types=("int8", *WIDE))),
     *fixed_pairs(),
     *flips(),
-    RewriteDecision(
-        kernel("add.cc", "Prepare, CheckedLog2"),
-        "int16 is shifted if all scales are powers of two, nearly",
-        both(around("Add", "Sub", types=WIDE), requantized),
-        are_powers_of_two,
-        hidden_power,
-        "scale",
-        doubt=16,
-    ),
     symmetric("add.cc", "Add", "Sub"),
     symmetric("quantize.cc", ""),
-    symmetric("concatenation.cc", "Concat"),
     symmetric("reduce.cc", "GlobalAveragePool"),
     *ratios(ADDED, around("Add", "Sub"), 2, 2.0**-10, 2.0**8),
     product_ratio(MULTIPLIED, f"{PRODUCT} is at least 2^-16", around("Mul"), operator.ge, 2.0**-16),
