@@ -89,11 +89,11 @@ def test_levels_differ_in_sets_alone() -> None:
     assert len(settings(pattern, SETTINGS["full"])) - len(settings(pattern, SETTINGS["quick"])) == 24 - 6
 
 
-def beside(words: str, rule: str, kind: str = "uint8", says: str = "") -> list[tuple[bool, Pairs]]:
+def beside(words: str, rule: str, kind: str = "uint8", says: str = "", knob: str = "") -> list[tuple[bool, Pairs]]:
     """The settings on both sides of the first decision of this rule, and whether it holds."""
     pattern = pattern_of(words, kind)
     for decision, place in decisions_of(pattern):
-        if rule in decision.source.rule and says in decision.says:
+        if rule in decision.source.rule and says in decision.says and knob in decision.knob:
             return sorted(two_sides(decision, place, base_of(pattern)).items(), key=lambda side: not side[0])
     raise AssertionError(rule)
 
@@ -114,6 +114,12 @@ def test_limits_of_clip_lie_at_the_ends_of_the_type() -> None:
     assert np.rint(np.float32(6) / kept.scale) == 254
 
 
+@pytest.mark.parametrize(("words", "rule", "pair"), [("clip-q", "ClipQuant", "s1"), ("conv-clip", "IsClipMade", "s3")])
+def test_the_lower_limit_of_clip_is_the_lowest_code_or_above(words: str, rule: str, pair: str) -> None:
+    inside, cut = (pairs[pair] for _, pairs in beside(words, rule, knob="zero_point"))
+    assert (inside.zero_point, cut.zero_point, inside.scale) == (0, 1, np.float32(6 / 256))
+
+
 def test_neighbouring_pairs_are_not_equal() -> None:
     (_, same), (_, other) = beside("max-pool", "IsQDQPairSupported")
     assert same["s1"] == same["s2"] == other["s1"]
@@ -127,11 +133,12 @@ def test_ranges_that_meet_in_zero_do_not_overlap() -> None:
 
 
 def test_ends_less_than_a_code_away_drop_q() -> None:
-    """256 levels allow 255/256 of a code, so that the scales' ratio is at most 257/256."""
-    dropped, kept = (pairs for _, pairs in beside("max-pool", "EliminateFakeQuantize"))
-    ratios = [Fraction(float(pairs["s2"].scale)) / Fraction(float(pairs["s1"].scale)) for pairs in (dropped, kept)]
-    assert ratios[0] <= Fraction(257, 256) < ratios[1]
-    assert [pair.zero_point for pair in (*dropped.values(), *kept.values())] == [0, 0, 0, 0]
+    """256 levels allow 255/256 of a code, so that the scales' ratio lies between 255/256 and 257/256."""
+    for way, limit, side in (("above", Fraction(257, 256), 1), ("below", Fraction(255, 256), -1)):
+        dropped, kept = (pairs for _, pairs in beside("max-pool", "EliminateFakeQuantize", says=way))
+        ratios = [Fraction(float(pairs["s2"].scale)) / Fraction(float(pairs["s1"].scale)) for pairs in (dropped, kept)]
+        assert side * ratios[0] <= side * limit < side * ratios[1]
+        assert [pair.zero_point for pair in (*dropped.values(), *kept.values())] == [0, 0, 0, 0]
 
 
 def test_a_limit_is_kept_or_cut_down() -> None:

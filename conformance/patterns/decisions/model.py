@@ -72,15 +72,13 @@ def two_sides(decision: RewriteDecision, place: DecisionPlace, base: Pairs) -> d
 def moved(start: RewriteBorder, steps: int, knob: Knob) -> Pairs | None:
     """The pairs with one of them so many steps further; None if it leaves its type or the normal float32."""
     pair = start.pairs[start.name]
-    if knob == "scale":
-        scale = stepped(pair.scale, steps)
-        is_normal = np.isfinite(scale) and scale >= np.finfo(np.float32).tiny
-        return {**start.pairs, start.name: replace(pair, scale=scale)} if is_normal else None
     lowest, highest = pair.ends
-    zero_point = pair.zero_point + steps
-    if not lowest <= zero_point <= highest:
+    scale = stepped(pair.scale, steps if knob == "scale" else 0)
+    zero_point = pair.zero_point + (steps if knob == "zero_point" else 0)
+    is_normal = np.isfinite(scale) and scale >= np.finfo(np.float32).tiny
+    if not is_normal or not lowest <= zero_point <= highest:
         return None
-    return {**start.pairs, start.name: replace(pair, zero_point=zero_point)}
+    return {**start.pairs, start.name: replace(pair, scale=scale, zero_point=zero_point)}
 
 
 def stepped(scale: np.float32, steps: int) -> np.float32:

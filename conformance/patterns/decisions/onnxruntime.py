@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from tiebreak.conformance.patterns.decisions.kinds import (
 from tiebreak.conformance.patterns.decisions.model import Pairs, RewriteBorder, RewriteDecision, RewriteSource
 from tiebreak.conformance.patterns.decisions.places import DecisionPlace
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pattern
+from tiebreak.golden.patterns.text import TYPES
 
 OPTIMIZER = "onnxruntime/core/optimizer"
 RELU = RewriteSource("onnxruntime", f"{OPTIMIZER}/qdq_transformer/relu_quantizelinear.cc", "ReluQuantRewrite")
@@ -84,6 +86,31 @@ def all_but_half(place: DecisionPlace, pairs: Pairs) -> RewriteBorder:
     return scale_of_limits(place, pairs, last - first - 0.5)
 
 
+def more_than_all(place: DecisionPlace, pairs: Pairs) -> RewriteBorder:
+    """The upper limit lies beyond the highest code; one more zero point puts the lower one above the lowest."""
+    first, last = pairs[place.output].ends
+    return scale_of_limits(place, pairs, last - first + 1)
+
+
+# Whether Clip is the only operation: the rule, its condition, and its border.
+CLIP_RULES = {
+    True: (CLIP, "drop Clip if its limits enclose all that the codes mean", is_within_limits, all_codes),
+    False: (REDUNDANT, "fuse over Clip if its limits, quantized, are the ends", are_limits_ends, all_but_half),
+}
+
+
+def clips(*, alone: bool) -> Iterator[RewriteDecision]:
+    """The upper limit is crossed by a step of the scale, the lower one by a step of the zero point."""
+    source, says, holds, border = CLIP_RULES[alone]
+    where = both(before_q("Clip", alone=alone), quantized_to(BYTES if alone else TYPES))
+    yield RewriteDecision(source, says, where, holds, border, "scale")
+    yield RewriteDecision(source, says, where, holds, more_than_all, "zero_point")
+
+
+def quantized_to(types: Collection[str]) -> Where:
+    return lambda pattern, place: pattern.pairs[place.output] in types
+
+
 def do_ranges_overlap(place: DecisionPlace, pairs: Pairs) -> bool:
     """Both pairs' codes mean more than one number in common."""
     read, written = (pairs[name] for name in (place.inputs[0], place.output))
@@ -117,22 +144,8 @@ DECISIONS: tuple[RewriteDecision, ...] = (
         output_of,
         lowest,
     ),
-    RewriteDecision(
-        CLIP,
-        "drop Clip if its limits enclose all that the codes mean",
-        both(before_q("Clip", alone=True), lambda pattern, place: pattern.pairs[place.output] in BYTES),
-        is_within_limits,
-        all_codes,
-        "scale",
-    ),
-    RewriteDecision(
-        REDUNDANT,
-        "fuse over Clip if its limits, quantized, are the ends of the type",
-        before_q("Clip", alone=False),
-        are_limits_ends,
-        all_but_half,
-        "scale",
-    ),
+    *clips(alone=True),
+    *clips(alone=False),
     *equal_pairs(DROPPED, around("MaxPool", "Resize")),
     *equal_pairs(DOUBLE, after_q),
     RewriteDecision(

@@ -33,6 +33,7 @@ def transformation(file: str, rule: str) -> RewriteSource:
 
 MULTIPLY = transformation("multiply", "MultiplyTransformation")
 ADD = transformation("add", "AddTransformation")
+ELIMINATE = transformation("eliminate_fake_quantize", "EliminateFakeQuantizeTransformation")
 MATMUL = transformation("mat_mul", "MatMulTransformation")
 
 
@@ -53,20 +54,25 @@ def ends_in_codes(place: DecisionPlace, pairs: Pairs) -> tuple[Fraction, Fractio
     return low, high
 
 
-def is_nearly_identity(place: DecisionPlace, pairs: Pairs) -> bool:
-    ends = pairs[place.output].ends
-    return all(abs(end - code) <= MOST for end, code in zip(ends_in_codes(place, pairs), ends, strict=True))
+def nearly_identical(way: str, side: int) -> RewriteDecision:
+    """At the border both zero points are the lowest code; the output's highest lies just less than a code away."""
 
+    def border(place: DecisionPlace, pairs: Pairs) -> RewriteBorder:
+        read, written = pairs[place.inputs[0]], pairs[place.output]
+        scale = np.float32(float(read.scale) * (1 + side / LEVELS))
+        ends = {
+            place.inputs[0]: replace(read, zero_point=read.ends[0]),
+            place.output: replace(written, zero_point=written.ends[0], scale=scale),
+        }
+        return RewriteBorder({**pairs, **ends}, place.output)
 
-def nearly_one(place: DecisionPlace, pairs: Pairs) -> RewriteBorder:
-    """Both zero points are the lowest code, and the output's highest lies just less than one code too high."""
-    read, written = pairs[place.inputs[0]], pairs[place.output]
-    scale = np.float32(float(read.scale) * (1 + 1 / LEVELS))
-    ends = {
-        place.inputs[0]: replace(read, zero_point=read.ends[0]),
-        place.output: replace(written, zero_point=written.ends[0], scale=scale),
-    }
-    return RewriteBorder({**pairs, **ends}, place.output)
+    def holds(place: DecisionPlace, pairs: Pairs) -> bool:
+        codes = zip(ends_in_codes(place, pairs), pairs[place.output].ends, strict=True)
+        return all(side * (end - code) <= MOST for end, code in codes)
+
+    where = both(both(around("", "MaxPool", "Relu", "Resize"), keeping), same_type)
+    says = f"drop Q if its ends are less than a code {way} the type's"
+    return RewriteDecision(ELIMINATE, says, where, holds, border, "scale", doubt=8)
 
 
 def limit_in_codes(place: DecisionPlace, pairs: Pairs) -> Fraction:
@@ -147,13 +153,6 @@ DECISIONS: tuple[RewriteDecision, ...] = (
         whole_limit,
         "scale",
     ),
-    RewriteDecision(
-        transformation("eliminate_fake_quantize", "EliminateFakeQuantizeTransformation"),
-        "drop Q if its ends are less than a code away from the type's",
-        both(both(around("", "MaxPool", "Relu", "Resize"), keeping), same_type),
-        is_nearly_identity,
-        nearly_one,
-        "scale",
-        doubt=8,
-    ),
+    nearly_identical("above", 1),
+    nearly_identical("below", -1),
 )
