@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pattern_decisions import decision_rows, only_beside_decisions
+
 from tiebreak.reports.patterns import pairs_text, share, shown
 
 HEAD = """# Patterns: results
@@ -22,7 +24,8 @@ LONGEST = 60  # characters of a graph or of a list of ways
 
 
 def page(found: Mapping[str, Any]) -> str:
-    return "\n".join([HEAD, *grid(found), "", "## The worst setting of each", "", *worst(found)]) + "\n"
+    parts = [*grid(found), "", "## The worst setting of each", "", *worst(found), "", *decided(found)]
+    return "\n".join([HEAD, *parts]) + "\n"
 
 
 def grid(found: Mapping[str, Any]) -> Iterator[str]:
@@ -60,6 +63,26 @@ def worst(found: Mapping[str, Any]) -> Iterator[str]:
         differ = f"{row['differ_unfused']:,} of {row['outputs']:,}"
         words = (cell["backend"], cell["pattern"], differ, graph, pairs_text(row), witness(row))
         yield f"| {' | '.join((*words, cut(', '.join(cell['restores'])) or '–'))} |"
+
+
+def decided(found: Mapping[str, Any]) -> Iterator[str]:
+    """What the settings beside decisions show."""
+    yield "## Found beside decisions alone\n"
+    yield "No setting of the sets shows these differences.\n"
+    yield "| runtime | pattern | differ | graph as shipped | scales @ zero points | decision |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for backend, pattern, row in only_beside_decisions(found):
+        differ = f"{row['differ_unfused']:,} of {row['outputs']:,}"
+        words = (backend, pattern, differ, cut(" > ".join(row["graph"])), pairs_text(row), row["reason"])
+        yield f"| {' | '.join(words)} |"
+    yield "\n## Both sides of decisions\n"
+    yield "The graph changes if another one runs, or none, on one of the two sides, in any way of the runtime. The last"
+    yield "two columns count outputs unlike the unfused graph's, over all patterns that the rule looks at: as shipped;"
+    yield "LiteRT with integer kernels; XNNPACK with those and the delegate."
+    yield "[Decisions](pattern-decisions.md) says where the conditions were read.\n"
+    yield "| runtime | condition | the graph changes in patterns | differ where it holds | differ where not |"
+    yield "| --- | --- | --- | --- | --- |"
+    yield from (f"| {' | '.join(row)} |" for row in decision_rows(found))
 
 
 def witness(row: Mapping[str, Any]) -> str:

@@ -444,6 +444,26 @@ def test_the_page_of_patterns_shows_counts_and_the_worst_setting() -> None:
     }
     counts = {"fused_unfused": 5, "fused_exact": 0, "unfused_exact": -1}
     refused = {**cell, "backend": "other", "outputs": 0, "worst": None, **dict.fromkeys(counts, -1)}
-    lines = patterns_page.page({"level": "quick", "cells": [{**cell, **counts}, refused]}).splitlines()
+    lines = patterns_page.page({"level": "quick", "cells": [{**cell, **counts}, refused], "rows": []}).splitlines()
     assert "| add | 10 | **5**, 0, – | refused |" in lines
     assert "| one | add | 5 of 10 | QLinearAdd | s1 = 0.5 @ 3 | a = 0, b = 10: 8, unfused 7, exact 8 | basic |" in lines
+
+
+def test_the_page_of_patterns_shows_what_decisions_change() -> None:
+    """Relu's zero point of 0 drops it, that of 1 does not; only the latter differs, and no set has it."""
+    sides = {zero: {"s1": ["0.02", "128"], "s2": ["0.04", str(zero)]} for zero in (0, 1)}
+
+    def row(zero: int, graph: list[str], differ: int) -> dict[str, Any]:
+        common = {"backend": "onnxruntime", "pattern": "relu", "way": "as shipped", "status": "ok", "reason": "why"}
+        return {**common, "pairs": sides[zero], "graph": graph, "differ_unfused": differ, "outputs": 256}
+
+    rows = [row(0, ["Q"], 0), row(1, ["Relu", "Q"], 7)]
+    cells = [{"backend": "onnxruntime", "version": "1", "pattern": "relu", "outputs": 0, "worst": None}]
+    lines = patterns_page.page({"level": "quick", "cells": cells, "rows": rows}).splitlines()
+    condition = "ReluQuantRewrite: drop Relu if the zero point is the lowest code"
+    assert f"| onnxruntime | {condition} | 1 of 1 | 0 | 7 |" in lines
+    assert "| onnxruntime | relu | 7 of 256 | Relu > Q | s1 = 0.02 @ 128, s2 = 0.04 @ 1 | why |" in lines
+    same = [row(0, ["Q"], 0), row(1, ["Q"], 0)]
+    assert f"| onnxruntime | {condition} | 0 of 1 | 0 | 0 |" in patterns_page.page(
+        {"level": "quick", "cells": cells, "rows": same}
+    )

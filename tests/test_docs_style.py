@@ -13,6 +13,7 @@ README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 GENERATED = {
     "authorities.md",
+    "pattern-decisions.md",
     "pattern-results.md",
     "lemmas.md",
     "versions.md",

@@ -23,7 +23,8 @@ from tiebreak.conformance.patterns.comparing import PatternTruths
 from tiebreak.conformance.patterns.job import PatternRun, asked, exit_code
 from tiebreak.conformance.patterns.main import pattern_job
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import PatternSetting, settings
+from tiebreak.conformance.patterns.parameters import settings
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.conformance.patterns.shrinking import smallest
 from tiebreak.conformance.patterns.summary import cells
 from tiebreak.golden.patterns.graph import ScalePair
@@ -54,9 +55,10 @@ def rows_by_way(name: str, words: str, setting: PatternSetting, limit: float = 6
 
 
 def test_a_right_runtime_differs_nowhere() -> None:
-    with closing(PatternRun([pattern_of("add"), pattern_of("relu-q")], "quick", 60, 4096, lambda line: None)) as run:
+    patterns = [pattern_of("add"), pattern_of("relu-q")]
+    with closing(PatternRun(patterns, "quick", 60, 4096, lambda line: None)) as run:
         rows = run.run([box("Right")])
-    assert len(rows) == 2 * 6 * 3
+    assert len(rows) == 3 * sum(len(settings(pattern, 6)) for pattern in patterns)
     assert {row["differ_unfused"] for row in rows} == {row["differ_stepwise"] for row in rows} == {0}
     assert exit_code(rows, run.missing) == 0
 
@@ -143,7 +145,7 @@ def test_what_explains_can_fail_without_losing_a_row(tmp_path: Path, monkeypatch
     monkeypatch.setattr("tiebreak.conformance.patterns.explaining.smallest", fails)
     patterns, box_name = [pattern_of("add")], box("MergesScales")
     found = pattern_job(patterns, [box_name], "quick", 60, 4096, tmp_path, lambda line: None)
-    assert (found["exit"], len(found["rows"])) == (1, 6 * 4)
+    assert (found["exit"], len(found["rows"])) == (1, 4 * len(settings(patterns[0], 6)))
     assert [one["problem"] for one in found["explanations"]] == ["ZeroDivisionError: no smaller graph"]
     assert json.loads((tmp_path / "patterns.json").read_text())["rows"] == found["rows"]
 

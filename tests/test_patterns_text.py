@@ -7,7 +7,8 @@ import pytest
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns import build
 from tiebreak.golden.patterns.catalogue import CATALOGUE
-from tiebreak.golden.patterns.text import pattern_of, text_of
+from tiebreak.golden.patterns.text import pattern_of
+from tiebreak.golden.patterns.writing import text_of
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

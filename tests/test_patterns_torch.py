@@ -18,11 +18,12 @@ from pattern_answers import asked
 
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.adapters.patterns.script import fused_script
-from tiebreak.adapters.patterns.torch import TorchPatterns
+from tiebreak.adapters.patterns.torch import TorchPatterns, refusing
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.patterns import stepwise
 from tiebreak.golden.patterns.catalogue import CATALOGUE
 from tiebreak.golden.patterns.text import pattern_of
+from tiebreak.golden.problem import Array
 
 AVERAGE = asked("average-pool", "int8", ("0.1", "0.3"), (1, 3))
 WEIGHTS = 'DQ(constant(w), type="int8")'  # the only weights that most engines take
@@ -135,6 +136,23 @@ def test_refusals_keep_their_message(library: TorchPatterns, words: str, kind: s
     with pytest.raises(Unsupported) as refused:
         asked(words, kind).answer(library, way)
     assert message in str(refused.value)
+
+
+def test_qnnpack_takes_ratios_of_scales_from_2_to_the_minus_14_to_below_2_to_the_8(library: TorchPatterns) -> None:
+    """Its status of what it does not take reaches us as an assertion of torch's; other assertions are faults."""
+    for scale in (2.0**-14, 2.0**8 - 2.0**-16):
+        assert asked("add", "uint8", (str(scale), "1", "1")).answer(library, "qnnpack").shape == (65536, 1)
+    for scale in (2.0**-14 - 2.0**-38, 2.0**8):
+        with pytest.raises(Unsupported, match="failed to create QNNPACK Add operator"):
+            asked("add", "uint8", (str(scale), "1", "1")).answer(library, "qnnpack")
+
+
+def test_an_assertion_of_torch_is_a_fault() -> None:
+    def fails() -> Array:
+        raise RuntimeError("x INTERNAL ASSERT FAILED at y")
+
+    with pytest.raises(RuntimeError, match="INTERNAL ASSERT"):
+        refusing(fails)
 
 
 def test_the_script_shows_both_answers(library: TorchPatterns, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.adapters.patterns.isolated import WayAnswer
-from tiebreak.conformance.patterns.parameters import PatternSetting
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.conformance.patterns.records import WitnessRow
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.exact import exact
@@ -17,6 +17,7 @@ from tiebreak.golden.patterns.graph import REAL, Pattern
 from tiebreak.golden.patterns.stepwise import Undecided, stepwise
 from tiebreak.golden.problem import Array
 
+NEGATIVE_ZERO = np.uint32(1 << 31)
 NOTHING = -1  # instead of a count: there was nothing to compare with
 
 
@@ -43,6 +44,16 @@ def count(one: Array | None, other: Array | None) -> int:
     if one is None or other is None:
         return NOTHING
     return int(np.count_nonzero(one != other)) if one.shape == other.shape else max(one.size, other.size)
+
+
+def count_unlike_exact(output: Array | None, truths: PatternTruths, pattern: Pattern) -> int:
+    """How many elements differ from the exact truth, which knows one zero."""
+    return count(None if output is None else with_one_zero(output, pattern), truths.exact)
+
+
+def with_one_zero(output: Array, pattern: Pattern) -> Array:
+    """An output's codes, or float32 bits in which no zero is negative."""
+    return np.where(output == NEGATIVE_ZERO, np.uint32(0), output) if pattern.output == REAL else output
 
 
 def codes(answer: WayAnswer, pattern: Pattern) -> Array | None:

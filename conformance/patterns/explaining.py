@@ -12,7 +12,7 @@ from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.adapters.patterns.onnx_graph import onnx_pattern, tensors
 from tiebreak.adapters.patterns.script import fused_script
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import PatternSetting
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.conformance.patterns.records import WayRow, WitnessRow
 from tiebreak.conformance.patterns.shrinking import smallest
 from tiebreak.conformance.patterns.summary import Cell

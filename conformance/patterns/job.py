@@ -9,9 +9,20 @@ from typing import Any
 
 from tiebreak.adapters.patterns.isolated import IsolatedRuntime, WayAnswer
 from tiebreak.adapters.patterns.model import UNFUSED, RuntimeWay
-from tiebreak.conformance.patterns.comparing import NOTHING, PatternTruths, codes, count, one_row, simplest, witness
+from tiebreak.conformance.patterns.comparing import (
+    NOTHING,
+    PatternTruths,
+    codes,
+    count,
+    count_unlike_exact,
+    one_row,
+    simplest,
+    with_one_zero,
+    witness,
+)
 from tiebreak.conformance.patterns.operands import is_exhaustive, rows_of
-from tiebreak.conformance.patterns.parameters import PatternSetting, settings
+from tiebreak.conformance.patterns.parameters import settings
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.conformance.patterns.records import WayRow, WitnessRow
 from tiebreak.golden import exit_codes
 from tiebreak.golden.errors import MachineryFailed
@@ -85,8 +96,9 @@ def asked(
             unfused = output
         row = row_of(runtime, pattern, setting, way, answer, output)
         row["differ_unfused"] = count(output, unfused)
-        row["differ_exact"], row["differ_stepwise"] = count(output, truths.exact), count(output, truths.stepwise)
-        row["stepwise_exact"] = count(truths.stepwise, truths.exact)
+        row["differ_exact"] = count_unlike_exact(output, truths, pattern)
+        row["differ_stepwise"] = count(output, truths.stepwise)
+        row["stepwise_exact"] = count_unlike_exact(truths.stepwise, truths, pattern)
         with suppress(MachineryFailed):
             row["witness"] = witnessed(runtime, pattern, setting, way, truths, output, unfused)
         yield row
@@ -133,17 +145,21 @@ def witnessed(
     unfused: Array | None,
 ) -> WitnessRow | None:
     """An element that differs from the unfused graph's, or else from the exact truth, asked again by itself."""
-    other = unfused if way.name != UNFUSED and count(output, unfused) > 0 else truths.exact
-    if output is None or other is None or output.shape != other.shape or not count(output, other):
+    is_fused = way.name != UNFUSED and count(output, unfused) > 0
+    other = unfused if is_fused else truths.exact
+    if output is None or other is None or output.shape != other.shape:
         return None
-    row, place = simplest(pattern, setting, truths.rows, output != other)
+    different = (output if is_fused else with_one_zero(output, pattern)) != other
+    if not different.any():
+        return None
+    row, place = simplest(pattern, setting, truths.rows, different)
     alone = one_row(pattern, truths.rows, row, place, output.shape[1])
     values = {"got": output, "unfused": unfused, "exact": truths.exact, "stepwise": truths.stepwise}
     shown = {name: int(array[row, place]) for name, array in values.items() if array is not None}
-    ways = (way.name, UNFUSED) if other is unfused else (way.name,)
+    ways = (way.name, UNFUSED) if is_fused else (way.name,)
     again = [codes(runtime.ask(pattern, setting.pairs, alone, name), pattern) for name in ways]
     same = again[0] is not None and shown["got"] in again[0].ravel()
-    if other is unfused:  # both answers must stay, or there is nothing to see
+    if is_fused:  # both answers must stay, or there is nothing to see
         same = same and count(*again) > 0
     return witness(pattern, alone, place, shown, is_alone=same)
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from tiebreak.conformance.patterns.explaining import PatternExplanation, explain
 from tiebreak.conformance.patterns.folder import PatternRecords, records, write
-from tiebreak.conformance.patterns.job import PatternRun, exit_code
+from tiebreak.conformance.patterns.job import PatternRun, Tell, exit_code
 from tiebreak.conformance.patterns.kept import KeptLines, clear
 from tiebreak.conformance.patterns.summary import Cell, cells
 from tiebreak.conformance.running.interrupts import stopped_by_signals
 from tiebreak.golden.exit_codes import EXIT_FAILED
 from tiebreak.golden.patterns.graph import Pattern
-
-Tell = Callable[[str], None]
 
 
 @stopped_by_signals()

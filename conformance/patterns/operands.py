@@ -91,12 +91,14 @@ def sampled(operand: Operand) -> Iterator[tuple[int, ...]]:
 
 def numbers_of(pattern: Pattern, operand: Operand, pairs: Mapping[str, ScalePair]) -> Array:
     """float32 numbers on both sides of every decision of each Q: the nearest to the decision and its two neighbours."""
-    kept = {number for step in pattern.steps if step.operation == QUANTIZE for number in decisions(pairs[step.pair])}
+    kept = {
+        number for step in pattern.steps if step.operation == QUANTIZE for number in beside_roundings(pairs[step.pair])
+    }
     line = np.array(sorted(kept), np.float32)
     return np.stack([np.roll(line, 7 * k) for k in range(operand.width)], axis=1)
 
 
-def decisions(pair: ScalePair) -> Iterator[float]:
+def beside_roundings(pair: ScalePair) -> Iterator[float]:
     scale, (lowest, highest) = Fraction(float(pair.scale)), pair.ends
     for code in range(lowest, highest + 1):
         for twice in (2 * (code - pair.zero_point), 2 * (code - pair.zero_point) + 1):

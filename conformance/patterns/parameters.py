@@ -1,18 +1,20 @@
 """Scales and zero points that tell rewrites apart, chosen without chance.
 
 Each set has a reason. A rewrite that merges scales is wrong where their ratio is nearly rational: there many exact
-results lie on a tie, and the ratio that it rounds falls to one side of it.
+results lie on a tie, and the ratio that it rounds falls to one side of it. To these sets come, for each pattern, the
+settings on both sides of each decision that looks at it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import TypeVar
 
 import numpy as np
 
+from tiebreak.conformance.patterns.decisions.derived import decided_settings
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting, distinct
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.patterns.graph import Pattern, ScalePair
 
@@ -28,7 +30,7 @@ SCALES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "decimals": (("0.0235", "0.0117", "0.0471"), ("0.0078", "0.0039", "0.0157"), ("0.5", "0.3", "0.7")),
     "powers of two": (("0.0625", "0.0625", "0.125"), ("1", "0.5", "2"), ("0.00390625", "0.0078125", "0.015625")),
     "one scale": (("0.1",), ("0.0125",), ("1",)),
-    "the ends of a decision": (
+    "neighbours and extremes": (
         ("0.1", "0.1", "0.0999999940"),
         ("0.1", "0.1000000089", "0.1"),
         ("0.001", "0.3", "0.02"),
@@ -43,31 +45,27 @@ ZERO_POINTS: Mapping[str, tuple[int, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class PatternSetting:
-    """Pairs by name, and why they were chosen."""
-
-    pairs: Mapping[str, ScalePair]
-    reason: str
-
-    def __str__(self) -> str:
-        return ", ".join(f"{name} = {pair}" for name, pair in self.pairs.items())
-
-
 def settings(pattern: Pattern, most: int) -> list[PatternSetting]:
-    """At most so many, equal ones once: first each list of scales with another choice of zero points than the last."""
-    found = {str(setting): setting for setting in diagonally(list(every_setting(pattern)))}
-    return list(found.values())[:most]
+    """At most so many of the sets, and those beside decisions; equal ones once."""
+    return distinct([*chosen_from_sets(pattern)[:most], *decided_settings(pattern, base_of(pattern))])
+
+
+def chosen_from_sets(pattern: Pattern) -> list[PatternSetting]:
+    """First each list of scales with another choice of zero points than the last; equal ones once."""
+    return distinct(diagonally(list(every_setting(pattern))))
+
+
+def base_of(pattern: Pattern) -> dict[str, ScalePair]:
+    """The pairs from which those beside decisions are made: an uneven ratio, and zero points in the middle."""
+    return pairs_of(pattern, SCALES["near-rational ratios"][0], ZERO_POINTS["middle"])
 
 
 def diagonally(every: list[PatternSetting]) -> Iterator[PatternSetting]:
     """In an order in which scales and zero points both change from one to the next."""
     width = len(ZERO_POINTS)
-    scales = len(every) // width
     for turn in range(width):
         for place in interleaved():
             yield every[width * place + (place + turn) % width]
-    assert scales == sum(map(len, SCALES.values()))
 
 
 def interleaved() -> list[int]:
@@ -85,9 +83,12 @@ def every_setting(pattern: Pattern) -> Iterator[PatternSetting]:
     for reason, choices in SCALES.items():
         for scales in choices:
             for where, offsets in ZERO_POINTS.items():
-                numbers = zip(pattern.pairs.items(), spread(scales, pattern), spread(offsets, pattern), strict=True)
-                pairs = {name: pair(scale, offset, kind) for (name, kind), scale, offset in numbers}
-                yield PatternSetting(pairs, f"{reason}, zero points {where}")
+                yield PatternSetting(pairs_of(pattern, scales, offsets), f"{reason}, zero points {where}")
+
+
+def pairs_of(pattern: Pattern, scales: tuple[str, ...], offsets: tuple[int, ...]) -> dict[str, ScalePair]:
+    numbers = zip(pattern.pairs.items(), spread(scales, pattern), spread(offsets, pattern), strict=True)
+    return {name: pair(scale, offset, kind) for (name, kind), scale, offset in numbers}
 
 
 def spread(values: tuple[T, ...], pattern: Pattern) -> list[T]:

@@ -10,10 +10,11 @@ from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
 from tiebreak.conformance.patterns.comparing import codes, count
 from tiebreak.conformance.patterns.operands import rows_of
-from tiebreak.conformance.patterns.parameters import PatternSetting
+from tiebreak.conformance.patterns.pattern_setting import PatternSetting
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, Pattern
-from tiebreak.golden.patterns.text import pattern_of, text_of
+from tiebreak.golden.patterns.text import pattern_of
+from tiebreak.golden.patterns.writing import text_of
 
 
 class Smaller(NamedTuple):

@@ -108,10 +108,10 @@ def rounded(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 def product(attributes: Mapping[str, Any], x: Array, w: Array) -> Array:
-    """Products of one or two numbers, summed up from the first. A constant is [1, k, columns]."""
+    """Products of one or two numbers, added to 0 one after the other. A constant is [1, k, columns]."""
     lines = [w[0, k : k + 1] if w.ndim == 3 else w[:, k : k + 1] for k in range(x.shape[1])]
-    parts = [x[:, k : k + 1] * line for k, line in enumerate(lines)]
-    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    parts = (x[:, k : k + 1] * line for k, line in enumerate(lines))
+    return sum(parts, np.zeros((), np.float32))
 
 
 STEPS: dict[str, Callable[..., Array]] = {

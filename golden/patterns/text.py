@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -229,30 +229,3 @@ def number_of(written: ast.expr) -> Number:
 def shown(written: ast.AST) -> str:
     """An expression as one short line."""
     return printable(ast.unparse(written), 80)
-
-
-def text_of(pattern: Pattern, without: Collection[str] = ()) -> str:
-    """The pattern's text with every pair named. Each value in `without` is replaced by its step's first input."""
-    made = {step.output: step for step in pattern.steps}
-    constants = {operand.name for operand in pattern.operands if operand.constant}
-
-    def written(value: str) -> str:
-        if value not in made:
-            return f"{CONSTANT}({value})" if value in constants else value
-        step = made[value]
-        if value in without:
-            return written(step.inputs[0])
-        words = [*map(written, step.inputs), *details(step)]
-        if step.pair:
-            words += [step.pair, f"type={pattern.pairs[step.pair]!r}"]
-        return f"{step.operation}({', '.join(words)})"
-
-    return written(pattern.result)
-
-
-def details(step: PatternStep) -> Iterator[str]:
-    """The numbers and attributes of a step."""
-    known = OPERATIONS.get(step.operation)
-    if known is not None:
-        yield from (repr(step.attributes[name]) for name in known.numbers)
-        yield from (f"{name}={step.attributes[name]!r}" for name in known.choices)

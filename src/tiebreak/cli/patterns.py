@@ -37,7 +37,7 @@ def pattern() -> None:
     type=click.Choice(["quick", "full", "deep"]),
     default="quick",
     show_default=True,
-    help="How many scales and zero points: 6, 24 or all.",
+    help="How many scales and zero points: 6, 24 or all; and those beside decisions of rewrites.",
 )
 @limit_options(60.0, 1, "one answer")
 @run_folder(
