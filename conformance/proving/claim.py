@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tiebreak.conformance.proving.scalars import Scalar, columns
@@ -12,7 +12,7 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.catalogue import CATALOGUE
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Pattern
-from tiebreak.golden.patterns.text import TYPES, Reader, expression_of, keywords_of, named, value_of
+from tiebreak.golden.patterns.text import CHOOSING, TYPES, Reader, expression_of, keywords_of, named, value_of
 from tiebreak.golden.untrusted_text import printable
 
 FLOATS = ("float32", "float16", "bfloat16")
@@ -174,10 +174,19 @@ def unwrapped(text: str) -> tuple[str, bool]:
 
 
 def codes_in(written: ast.expr, type_: str) -> dict[str, str]:
-    """Element types of operands that stand right under a DQ."""
+    """Element types of operands that stand under a DQ, with nothing between that computes."""
     found = {}
     for one in ast.walk(written):
-        if isinstance(one, ast.Call) and named(one) == DEQUANTIZE and one.args and isinstance(one.args[0], ast.Name):
+        if isinstance(one, ast.Call) and named(one) == DEQUANTIZE and one.args:
             kind = str(keywords_of(one, ("type",)).get("type", type_))
-            found[one.args[0].id] = kind
+            found |= dict.fromkeys(chosen_among(one.args[0]), kind)
     return found
+
+
+def chosen_among(written: ast.expr) -> Iterator[str]:
+    """The operands of which MaxPool, Concat or Resize gives some."""
+    if isinstance(written, ast.Name):
+        yield written.id
+    elif isinstance(written, ast.Call) and named(written) in CHOOSING:
+        for one in written.args:
+            yield from chosen_among(one)

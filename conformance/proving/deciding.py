@@ -83,9 +83,10 @@ class Prover:
                 return self.add("generalization", goal, (self.prove(general),))
             except (Differs, Undecidable) as reason:
                 return self.tried_directly(goal, reason)
-        if parts := parts_of(goal):
+        if (found := parts_of(goal)) is not None:
+            rule, parts = found
             try:
-                return self.add("same step", goal, tuple(self.prove(part) for part in parts))
+                return self.add(rule, goal, tuple(self.prove(part) for part in parts))
             except (Differs, Undecidable) as reason:
                 return self.tried_directly(goal, reason)
         return self.tried_directly(goal, None)
