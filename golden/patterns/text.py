@@ -21,6 +21,7 @@ from tiebreak.golden.patterns.operations import OPERATIONS, SAME, Operation
 from tiebreak.golden.untrusted_text import printable
 
 TYPES = ("uint8", "int8", "uint16", "int16")
+CLAIM_TYPES = (*TYPES, "uint4", "int4")
 CONSTANT = "constant"
 CHOOSING = ("MaxPool", "Concat", "Resize")  # they take codes, too, and give some of them
 LONGEST, MOST_STEPS = 500, 16
@@ -72,10 +73,14 @@ class Reader:
     type: str
     taken: frozenset[str]  # names of pairs that the text has
     quantized: Mapping[str, str] = field(default_factory=dict)
-    chooses_codes: bool = False  # whether DQ takes codes that an operation has chosen
+    is_claim: bool = False  # then DQ takes codes that an operation has chosen, and types may be narrow
     operands: dict[str, Operand] = field(default_factory=dict)
     steps: list[PatternStep] = field(default_factory=list)
     pairs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return CLAIM_TYPES if self.is_claim else TYPES
 
     def pattern(self, name: str, text: str) -> Pattern:
         last = self.steps[-1]
@@ -104,8 +109,8 @@ class Reader:
         if not written.args or len(shared) > 1 or not all(isinstance(one, ast.Name) for one in shared):
             raise InvalidInput(f"{shown(written)}: {name} takes a value and, if it is shared, the name of its scale")
         value = written.args[0]
-        if kind not in ("", *TYPES):
-            raise InvalidInput(f"{shown(written)}: type is one of {', '.join(TYPES)}")
+        if kind not in ("", *self.types):
+            raise InvalidInput(f"{shown(written)}: type is one of {', '.join(self.types)}")
         pair = shared[0].id if shared and isinstance(shared[0], ast.Name) else ""
         return (
             self.quantize(value, pair, kind, width) if name == QUANTIZE else self.dequantize(value, pair, kind, width)
@@ -120,10 +125,10 @@ class Reader:
         if isinstance(written, ast.Call) and named(written) != CONSTANT:
             value = self.read(written, width)
             last = self.steps[-1]
-            if self.chooses_codes and last.operation != QUANTIZE and not pair:
+            if self.is_claim and last.operation != QUANTIZE and not pair:
                 raise InvalidInput(f"DQ of {shown(written)} names its scale, as in DQ(MaxPool(x), s)")
             pair = self.pair(pair or last.pair, kind)
-            is_code = self.chooses_codes or last.operation == QUANTIZE
+            is_code = self.is_claim or last.operation == QUANTIZE
             if not is_code or self.type_of(value) != self.pairs[pair]:
                 raise InvalidInput(f"{shown(written)}: DQ takes an operand, a constant, or what a Q of its type gives")
             return self.add(PatternStep(DEQUANTIZE, (value,), "", {}, pair))
