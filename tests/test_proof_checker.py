@@ -20,6 +20,9 @@ from tiebreak.conformance.proof_checker.named_arithmetics import DIRECTED, NEARE
 from tiebreak.conformance.proof_checker.recounting import CountedPair, counts_of, inputs_of
 from tiebreak.conformance.proving.job import ClaimDomain, prove_job
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode
+from tiebreak.golden.patterns.exact import exact
+from tiebreak.golden.patterns.graph import ScalePair
+from tiebreak.golden.patterns.text import pattern_of
 from tiebreak.golden.rounding import ROUND_MODES
 
 Certificate = dict[str, Any]
@@ -493,4 +496,39 @@ def test_zeros_are_one_number() -> None:
     """Relu and MaxPool may give either zero."""
     data = certificate("Relu(DQ(x, s)) = DQ(x, s)", real="bfloat16", zero_points="highest", sign="negative")
     assert data["verdict"] == "PROVED"
+    assert check(data)
+
+
+@pytest.mark.parametrize("operation", ["Relu(DQ(x, s))", "MaxPool(DQ(x, s))", "Clip(DQ(x, s), -3, 5)"])
+def test_the_exact_truth_minds_the_sign_of_scales(operation: str) -> None:
+    """Each code, in fractions written out here; the search once took a negative scale's greatest for the least."""
+    functions: dict[str, Callable[..., Any]] = {
+        "DQ": lambda x, s: [(one - 3) * s for one in x],
+        "Relu": lambda x: [max(one, Fraction(0)) for one in x],
+        "MaxPool": lambda x: [max(x)],
+        "Clip": lambda x, low, high: [min(max(one, Fraction(low)), Fraction(high)) for one in x],
+    }
+    pattern = pattern_of(f"Q({operation}, s)")
+    codes = np.random.default_rng(5).integers(0, 256, (64, pattern.operands[0].width))
+    found = exact(pattern, {"s": ScalePair(np.float32(-0.75), 3, "uint8")}, {"x": codes.astype(np.uint8)})
+    for row, result in zip(codes.tolist(), found.tolist(), strict=True):
+        values = eval(operation, {"__builtins__": {}}, {**functions, "x": row, "s": Fraction(-3, 4)})  # noqa: S307
+        assert result == [min(max(round(one / Fraction(-3, 4)) + 3, 0), 255) for one in values]
+
+
+def test_scales_are_counted_where_neither_side_depends_on_them() -> None:
+    """The prover once counted one scale of them all."""
+    text = "MaxPool(x) = exact(Q(MaxPool(DQ(x, s)), s))"
+    data = certificate(text, real="bfloat16", sign="negative", type="uint4")
+    assert data["verdict"] == "REFUTED"
+    assert [block[1] for block in data["steps"][0]["blocks"]] == [128]
+    assert check(data)
+
+
+def test_a_maximum_moves_out_of_what_has_no_scale() -> None:
+    """With a negative scale, too."""
+    text = "Q(Clip(MaxPool(Concat(DQ(a, s), DQ(b, s))), 1, 2), s) = Q(DQ(a, s), s)"
+    data = certificate(text, real="bfloat16", sign="negative", type="uint4", extent="all")
+    assert data["verdict"] == "REFUTED"
+    assert "maximum" in [step["rule"] for step in data["steps"]]
     assert check(data)

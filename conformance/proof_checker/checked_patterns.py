@@ -105,19 +105,18 @@ def numbered(step: ProofStep) -> tuple[Term, ...]:
 
 def maximum(step: ProofStep, premise: ProofStep, claim: CheckedClaim) -> str:
     """f(max(a, b)) = max(f(a), f(b)) for f that never falls; rounding keeps the order, so that it is such a step."""
-    if claim.sign < 0:
-        raise ProofRefused("with a negative scale a step falls as its input grows")
-    if [outside(step.left), outside(step.right)] != [outside(premise.left), outside(premise.right)]:
+    forms = [outside(one, claim.sign) for one in (step.left, step.right, premise.left, premise.right)]
+    if forms[:2] != forms[2:]:
         raise ProofRefused(f"it is not {shortened(premise.left)} = {shortened(premise.right)} with maxima moved")
     return f"step {step.premises[0]}, as a step that never falls commutes with a maximum"
 
 
-def outside(term: Term) -> Term:
-    """Maxima after steps that never fall."""
-    inputs = tuple(outside(one) for one in term.inputs)
+def outside(term: Term, sign: int) -> Term:
+    """Maxima after steps that never fall; with a negative scale Q and DQ do."""
+    inputs = tuple(outside(one, sign) for one in term.inputs)
     term = with_inputs(term, inputs)
-    if term.operation in RISING and inputs[0].operation == "Max":
-        parts = tuple(outside(with_inputs(term, (one,))) for one in inputs[0].inputs)
+    if term.operation in RISING and inputs[0].operation == "Max" and (sign > 0 or not term.pair):
+        parts = tuple(outside(with_inputs(term, (one,)), sign) for one in inputs[0].inputs)
         return Term("Max", parts, (), "", "", term.kind)
     return term
 
