@@ -43,12 +43,16 @@ def facts_of(data: Mapping[str, Any]) -> list[str]:
     """How many of the scales or inputs that were tried differ, of a claim that is refuted."""
     if data["verdict"] != "REFUTED" or data["claim"]["kind"] == "integers":
         return []
-    differing = [step for step in data["steps"] if any(block[1] for block in step.get("blocks", ()))]
+    steps = data["steps"]
     if data["claim"]["kind"] == "arithmetics":
-        return counted_facts(data, differing[0]) if len(data["steps"]) == 1 else []
-    if not differing:
+        return counted_facts(data, steps[0]) if len(steps) == 1 else []
+    if not steps:
         return ["found by a search of chosen scales"]
-    (step,) = differing[:1]
+    step = steps[-1]
+    while step["rule"] in ("renaming", "maximum"):  # the same claim in another form
+        step = steps[step["premises"][0]]
+    if "blocks" not in step:
+        return []
     with_any = sum(block[1] for block in step["blocks"])
     found = [f"the sides differ at {with_any:,} of the {step['scales']:,} scales tried"]
     least = [block[2] for block in step["blocks"] if block[2] is not None]

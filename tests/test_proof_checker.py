@@ -269,6 +269,7 @@ TAMPERED = [
     (PARTLY, change("holds", [[0, 1]]), "differ for zero point"),
     (PARTLY, held, "differ for zero point"),
     (PARTLY, change("steps", []), "which the claim says"),
+    (OTHER, change("steps/0/right", "Q(DQ(x, s), s)"), "last step is none|other results"),
     (PARTLY, change("differs/0/operands/x", "1.0"), "shows no difference"),
     (WORDS, change("claim/ranges/v/0", -(1 << 31)), "z3 finds words"),
     (WORDS, change("claim/ranges/s/0", 0), "a shift by -1"),

@@ -51,6 +51,8 @@ def check_patterns(data: Mapping[str, Any], draw: BlockDraw) -> list[str]:
         steps.append(step)
         told.append(f"step {number}: {step.left} = {step.right}: {why}")
     if data["verdict"] == "REFUTED":
+        if steps and (steps[-1].left, steps[-1].right) not in claim.goals:
+            raise ProofRefused("the last step is none of the claim's equations")
         told += [*check_witnesses(claim, data), check_counterexample(claim, data["counterexample"])]
     if data["verdict"] == "PROVED" or data["holds"]:
         for left, right in claim.goals:

@@ -1,8 +1,8 @@
 """Both sides of a step for every combination of codes, or around every decision of one float operand.
 
-Of a code only its difference from the zero point counts. A decision is (k + 1/2) * scale: each side is made of steps
-that never fall as the operand grows, so a result at the first and at the last float between two decisions is the
-result everywhere between. Where the two differ, the floats next to the ends are tried, too.
+Of a code only its difference from the zero point counts. A decision is (k + 1/2) * scale. Each side is made of steps
+that never fall as the operand grows. So a result at the first and at the last float between two decisions is the result
+everywhere between. Where the two differ, the floats next to the ends are tried, too.
 """
 
 from __future__ import annotations
