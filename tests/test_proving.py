@@ -72,7 +72,7 @@ def test_zero_points_and_scales_with_a_difference_are_those_of_trying_everything
         assert f"at {with_any.sum()} of the 128 scales tried" in facts(f"{left} = {right}", real="bfloat16")[0]
 
 
-def facts(text: str, **where: str) -> list[str]:
+def facts(text: str, **where: Any) -> list[str]:
     """What is said of a claim that is refuted."""
     return facts_of(prove_job(text, ClaimDomain(**where), None, lambda done, of: None))
 
@@ -516,7 +516,7 @@ def test_an_input_has_the_fewest_bits_under_its_scale(real: str) -> None:
     with np.errstate(all="ignore"):
         every = np.arange(1 << 16, dtype=np.uint16).view(kind)
         near = every[np.abs(every.astype(np.float64)) <= 300 * float(scale)]
-        rounded = np.rint(near / scale).astype(np.float64)
+        rounded = np.rint(np.divide(near, scale)).astype(np.float64)
     for x, left in zip(near.astype(np.float64).tolist(), rounded.tolist(), strict=True):
         right = round(Fraction(x) / Fraction(float(scale)))
         if left != right and min(abs(left), abs(right)) < 255:

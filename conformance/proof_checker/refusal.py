@@ -19,8 +19,8 @@ def shortened(text: object) -> str:
 def check_form(value: Any, form: Any, place: str = "the certificate") -> None:
     """ProofRefused unless JSON has a form.
 
-    A form is a type, a set of words, a list of the form of all items, or a tuple of those of each. A dict has a form for
-    each name, or one for all names behind the key str.
+    A form is a type, a set of words, a list of the form of all items, or a tuple of those of each. A dict has a form
+    for each name, or one for all names behind the key str.
     """
     if isinstance(form, dict | list | tuple):
         kind = dict if isinstance(form, dict) else list

@@ -15,8 +15,8 @@ from typing import Any
 from tiebreak.conformance.proof_checker.refusal import LONGEST, ProofRefused, shortened
 
 DEEPEST = 60
-ELEMENTWISE = dict.fromkeys(("Add", "Sub", "Mul", "Max", "Mean", "Linear"), 2)  # arguments
-ELEMENTWISE |= {"Relu": 1, "Clip": 3, "Sigmoid": 1, "Tanh": 1}
+ELEMENTWISE: dict[str, int] = {"Relu": 1, "Clip": 3, "Sigmoid": 1, "Tanh": 1}  # arguments
+ELEMENTWISE |= dict.fromkeys(("Add", "Sub", "Mul", "Max", "Mean", "Linear"), 2)
 PRODUCTS = ("MatMul", "Gemm", "Conv")
 POOLS = {"MaxPool": "Max", "AveragePool": "Mean", "GlobalAveragePool": "Mean"}
 OPTIONS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {

@@ -77,6 +77,12 @@ class ZeroPoints:
         kind = FLOAT_TYPES[self.real]
         return np.asarray((words & ((1 << kind.bits - 1) - 1)) > kind.infinity_bits)
 
+    def hide(self, some: DifferingGroup) -> bool:
+        """Whether all results are clamped to one end for each chosen zero point; False if that takes a closer look."""
+        lowest, highest = self.ends
+        most, least = (max(some.left.max(), some.right.max()), min(some.left.min(), some.right.min()))
+        return self.clamps and (most + self.chosen[-1] <= lowest or least + self.chosen[0] >= highest)
+
     def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
         """The least and the greatest zero point that show each result after clamping; none if they cross."""
         lowest, highest = self.ends
@@ -112,6 +118,8 @@ class Differences:
 
     def note(self, some: DifferingGroup) -> Array:
         """Take note of results that differ; which of them count."""
+        if self.zero_points.hide(some):
+            return np.zeros(len(some.left), bool)
         low, high = self.zero_points.showing(some)
         lowest, last = self.zero_points.ends[0], len(self.is_chosen) - 1
         first, end = np.clip(low - lowest, 0, last), np.clip(high - lowest, -1, last)
