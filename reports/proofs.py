@@ -62,7 +62,7 @@ def facts_of(data: Mapping[str, Any]) -> list[str]:
 
 
 def counted_facts(data: Mapping[str, Any], step: Mapping[str, Any]) -> list[str]:
-    """Of two arithmetics. Scales of one exponent stand for those of each listed one."""
+    """What was counted of two arithmetics. Scales of one exponent stand for those of each listed one."""
     times = sum(last - first + 1 for first, last in step["exponents"])
     parts = [(step["blocks"][:128], times), (step["blocks"][128:], 1)] if times else [(step["blocks"], 1)]
     differing, without = (sum(block[k] * count for part, count in parts for block in part) for k in (1, 2))

@@ -188,7 +188,7 @@ class Differences:
             self.least = other.least if self.least is None else min(self.least, other.least)
 
     def fewest_witnesses(self) -> list[Differing]:
-        """Of all witnesses the fewest that together show each zero point with a difference."""
+        """The fewest witnesses that together show each zero point with a difference."""
         lowest = self.zero_points.ends[0]
         first, last = (np.array([one.zeros[end] - lowest for one in self.witnesses], np.int64) for end in (0, 1))
         missing, found = self.is_shown.copy(), []

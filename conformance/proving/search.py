@@ -84,7 +84,7 @@ def bits_of(pair: ScalePair, real: str) -> int:
 
 
 def difference(claim: Claim, pairs: Mapping[str, ScalePair], rows: Rows) -> tuple[float, Rows] | None:
-    """Of all rows that differ the one whose operands are nearest to zero, behind their distance from it."""
+    """The row that differs whose operands are nearest to zero, behind their distance from it."""
     differs = where_sides_differ(claim, pairs, rows)
     places = np.flatnonzero(differs)
     if not len(places):
