@@ -35,6 +35,15 @@ def number(draw: random.Random, depth: int) -> str:
 
 
 def claim(draw: random.Random) -> tuple[str, str]:
+    if draw.random() < 0.4:  # a step that moves, or operands that change places
+        a, b = number(draw, 1), number(draw, 1)
+        operation = draw.choice(["Add", "Sub"])
+        return draw.choice(
+            [
+                (f"Q(MaxPool(Concat({a}, {b})), s)", f"MaxPool(Concat(Q({a}, s), Q({b}, s)))"),
+                (f"Q({operation}({a}, {b}), s)", f"Q({operation}({b}, {a}), s)"),
+            ]
+        )
     left = f"Q({number(draw, draw.randint(1, 3))}, s)"
     left = f"exact({left})" if draw.random() < 0.2 else left
     old, new = draw.choice(CHANGES)

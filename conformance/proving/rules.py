@@ -75,7 +75,9 @@ RULES: Mapping[str, RewriteRule] = {
     ),
     "relu-q": rule(RELU, REFUTED, "A Relu before Q may be dropped only where Q clamps at zero.", real="float16"),
     "relu-q-lowest": rule(RELU, PROVED, "With the lowest zero point it may.", zero_points="lowest"),
-    "relu-q-int8-lowest": rule(RELU, PROVED, "The same for int8.", zero_points="lowest", type="int8"),
+    "relu-q-int8-lowest": rule(
+        RELU, PROVED, "The same for int8, in float16.", zero_points="lowest", type="int8", real="float16"
+    ),
     "max-pool-q": rule(POOL, PROVED, "MaxPool may move behind Q: Q never falls."),
     "max-pool-q-negative": rule(POOL, REFUTED, "Not with a negative scale: then Q falls.", sign="negative"),
     "max-pool-dq": rule(POOL_DQ, PROVED, "MaxPool may move behind DQ: DQ never falls."),
