@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.proof_checker.claims import BlockDraw, between, chosen_zero_points
+from tiebreak.conformance.proof_checker.claims import BlockDraw, chosen_zero_points, spanned
 from tiebreak.conformance.proof_checker.evaluation import (
     CODES,
     DTYPES,
@@ -59,11 +59,11 @@ def check_arithmetics(data: Mapping[str, Any], draw: BlockDraw) -> list[str]:
     refuse_flushing()
     sides = arithmetic_of(claim["left"]), arithmetic_of(claim["right"])
     chosen = list(chosen_zero_points(claim["zero_points"], claim["type"]))
-    holds = [zero for first, last in data["holds"] for zero in between(first, last)]
+    holds = spanned(data["holds"])
     found: dict[int | None, bool] = {}
     told = []
     for step in data["steps"]:
-        check_form(step, STEP, "a step")
+        check_form(step, {**STEP, "left": {claim["left"]}, "right": {claim["right"]}}, "a step")
         pair = pair_of(sides, claim, step["zero_point"])
         found[step["zero_point"]] = all(block[1] == 0 for block in step["blocks"])
         told.append(check_counts(CountedStep(pair, claim["extent"]), step, draw))

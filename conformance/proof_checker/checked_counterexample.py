@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.proof_checker.claims import CheckedClaim, ProofStep, between
+from tiebreak.conformance.proof_checker.claims import CheckedClaim, ProofStep, chosen_zero_points, spanned
 from tiebreak.conformance.proof_checker.evaluation import (
     CODES,
     DTYPES,
@@ -57,13 +57,16 @@ def check_witnesses(claim: CheckedClaim, data: Mapping[str, Any]) -> list[str]:
         raise ProofRefused("a zero point is listed that the claim is not about")
     for witness in data["differs"]:
         check_form(witness, WITNESS, "a witness")
-        zeros = np.array([zero for zero in between(*witness["zero_points"]) if zero in chosen], np.int32)
+        spans = spanned([witness["zero_points"]])
+        zeros = np.array([zero for zero in spans if zero in chosen], np.int32)
         left, right = sides_of(claim, *goals[0], witness, {name: zeros}, from_zero_point=True)
         if not (left != right).all():
             zero = zeros[np.argmax(left == right)] if len(zeros) else witness["zero_points"]
             raise ProofRefused(f"a witness shows no difference for zero point {zero}")
         if set(claim.proved[kind]) & set(zeros.tolist()):
             raise ProofRefused("a zero point is listed twice")
+        if not set(spans) <= set(chosen_zero_points("all", kind)):
+            raise ProofRefused(f"{kind} has not the zero points of a witness")
         shown |= set(zeros.tolist())
     if shown != set(chosen):
         raise ProofRefused("the lists of zero points are not those of the claim")

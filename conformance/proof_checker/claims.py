@@ -62,9 +62,9 @@ def claim_in(data: Mapping[str, Any]) -> CheckedClaim:
     if [one.kind for one in lefts] != [one.kind for one in rights]:
         raise ProofRefused("the sides have different numbers of values a row, or element types")
     every = {kind: chosen_zero_points(claim["zero_points"], kind) for kind in claim["pairs"].values()}
-    holds = [zero for first, last in data["holds"] for zero in between(first, last)]
+    holds = spanned(data["holds"])
     if data["verdict"] == "PROVED":
-        if data["differs"] or holds not in ([], *map(list, list(every.values())[:1])):
+        if data["differs"] or holds != (list(*every.values()) if len(claim["pairs"]) == 1 else []):
             raise ProofRefused("the lists of zero points are not those of a claim that is proved")
         proved = every
     else:
@@ -72,10 +72,12 @@ def claim_in(data: Mapping[str, Any]) -> CheckedClaim:
     return CheckedClaim(claim, tuple(zip(lefts, rights, strict=True)), (left_exact, right_exact), proved)
 
 
-def between(first: int, last: int) -> range:
-    if not -(1 << 16) <= first <= last <= 1 << 16:
-        raise ProofRefused("the zero points are no spans of 16 bits")
-    return range(first, last + 1)
+def spanned(spans: Sequence[Sequence[int]]) -> list[int]:
+    """The zero points of spans. ProofRefused unless they ascend, and have 16 bits."""
+    ends = [end for first, last in spans for end in (first, last + 1)]
+    if ends != sorted(ends) or not all(-(1 << 15) <= end <= 1 << 16 for end in ends):
+        raise ProofRefused("the lists of zero points are no ascending spans of 16 bits")
+    return [zero for first, last in spans for zero in range(first, last + 1)]
 
 
 def chosen_zero_points(words: str, kind: str) -> Sequence[int]:
