@@ -1,49 +1,108 @@
 """Claims about two arithmetics: their counts of differing inputs, block by block, and the counterexample.
 
-A certificate holds 16 digits of SHA-256 of each block's counts (little-endian uint32, in the order of the scales),
-and SHA-256 of all digests. Of float32 a block is 65,536 scales with the same upper bits, of narrower types 2,048.
-The scales of exponent 0 stand for those of each exponent at which nothing near a decision is subnormal or overflows.
+A step is about one zero point, or about all where neither arithmetic depends on it. Of each block of scales it has
+SHA-256 of the counts (little-endian uint32, in the order of the scales), their sum, and how many are 0. Of float32 a
+block is 65,536 scales with the same upper bits, of narrower types 2,048. The scales of exponent 0 stand for those of
+each exponent at which nothing near a decision is subnormal or overflows.
 """
 
 from __future__ import annotations
 
 import hashlib
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.proof_checker.claim_terms import CODES, REALS
-from tiebreak.conformance.proof_checker.counted_totals import CountedTotals, check_totals
-from tiebreak.conformance.proof_checker.exact_numbers import NoNumber, number_of, power, rounded
-from tiebreak.conformance.proof_checker.float_terms import FORMATS, Values, refuse_flushing, scales_from
-from tiebreak.conformance.proof_checker.named_arithmetics import CheckedArithmetic, arithmetic_of
-from tiebreak.conformance.proof_checker.recounting import CountedPair, counts_of, infinity_of
-from tiebreak.conformance.proof_checker.refusal import (
-    ProofRefused,
-    chosen_in,
-    mapping_in,
-    mappings_in,
-    of_type,
-    shortened,
-    text_in,
-    whole_in,
+from tiebreak.conformance.proof_checker.claims import BlockDraw, chosen_zero_points, spanned
+from tiebreak.conformance.proof_checker.evaluation import (
+    CODES,
+    DTYPES,
+    FORMATS,
+    REALS,
+    Values,
+    floats_of,
+    infinity_of,
+    refuse_flushing,
 )
+from tiebreak.conformance.proof_checker.named_arithmetics import CheckedArithmetic, arithmetic_of
+from tiebreak.conformance.proof_checker.recounting import CountedPair, counts_of
+from tiebreak.conformance.proof_checker.refusal import ProofRefused, check_form
+from tiebreak.conformance.proof_checker.tried_blocks import check_chain
 
-DRAWN = 2  # blocks that are counted again
-DIGITS = 16  # of a block's digest
+Sides = tuple[CheckedArithmetic, CheckedArithmetic]
+FORM = {
+    "left": str,
+    "right": str,
+    "type": set(CODES),
+    "real": REALS,
+    "zero_points": str,
+    "extent": {"normal", "all"},
+}
+STEP = {
+    "rule": {"every scale"},
+    "zero_point": int | None,
+    "exponents": [(int, int)],
+    "blocks": [(str, int, int)],
+    "chain": str,
+}
+WITNESS = {"zero_points": (int, int), "operands": {"x": str}, "scales": {"scale": str}}
+EXAMPLE = {**WITNESS, "zero_points": {"scale": int}, "left": str, "right": str}
+
+
+def check_arithmetics(data: Mapping[str, Any], draw: BlockDraw) -> list[str]:
+    """What was checked, a line each. ProofRefused if the certificate does not hold."""
+    claim = data["claim"]
+    check_form(claim, FORM, "the claim")
+    refuse_flushing()
+    sides = arithmetic_of(claim["left"]), arithmetic_of(claim["right"])
+    chosen = list(chosen_zero_points(claim["zero_points"], claim["type"]))
+    holds = spanned(data["holds"])
+    found: dict[int | None, bool] = {}
+    told = []
+    for step in data["steps"]:
+        check_form(step, {**STEP, "left": {claim["left"]}, "right": {claim["right"]}}, "a step")
+        pair = pair_of(sides, claim, step["zero_point"])
+        found[step["zero_point"]] = all(block[1] == 0 for block in step["blocks"])
+        told.append(check_counts(CountedStep(pair, claim["extent"]), step, draw))
+    if list(found) not in ([None], chosen) or len(found) != len(data["steps"]):
+        raise ProofRefused("the steps are neither about all zero points at once nor about each of the claim's")
+    if all(found.values()) != (data["verdict"] == "PROVED"):
+        raise ProofRefused(f"the verdict is {data['verdict']}, but the steps say something else")
+    equal = [zero for zero in chosen if found.get(zero, found.get(None))]
+    if data["verdict"] == "PROVED":
+        if holds != chosen or data["differs"]:
+            raise ProofRefused("the lists of zero points are not those of a claim that is proved")
+        return told
+    told_apart = None not in found
+    check_form(data["differs"], [WITNESS], "differs")
+    spans = [witness["zero_points"] for witness in data["differs"]]
+    if holds != (equal if told_apart else []) or spans != [[z, z] for z in chosen if told_apart and z not in equal]:
+        raise ProofRefused("the lists of zero points are not those of the steps")
+    for witness in data["differs"]:
+        left, right = codes_of(sides, claim, witness, witness["zero_points"][0])
+        if left == right:
+            raise ProofRefused(f"a witness shows no difference for zero point {witness['zero_points'][0]}")
+    return [*told, check_example(sides, claim, data["counterexample"], chosen)]
+
+
+def pair_of(sides: Sides, claim: Mapping[str, Any], zero: int | None) -> CountedPair:
+    """Two arithmetics at a zero point, or for all, where codes are differences from it."""
+    lowest, highest = CODES[claim["type"]]
+    if zero is None:
+        if any(one.before_and_after(1)[0] for one in sides):
+            raise ProofRefused("an arithmetic depends on the zero point, but all are claimed at once")
+        return CountedPair(sides, claim["real"], 0, lowest - highest, highest - lowest)
+    return CountedPair(sides, claim["real"], zero, lowest, highest)
 
 
 @dataclass(frozen=True)
-class ArithmeticClaim:
-    """Two arithmetics on a domain; `zero_point` None stands for all, where codes are differences from it."""
+class CountedStep:
+    """Two arithmetics and the extent of the scales for which they are compared."""
 
     pair: CountedPair
-    quantized: str
-    zero_point: int | None
     extent: str
 
     @property
@@ -51,192 +110,92 @@ class ArithmeticClaim:
         return 1 << (16 if self.pair.real == "float32" else 11)
 
     def scales_of(self, block: int) -> Values:
-        first = max(block * self.block_size, 1)
-        end = min((block + 1) * self.block_size, infinity_of(self.pair.real))
-        return scales_from(first, end - first, self.pair.real)
+        first, end = block * self.block_size, min((block + 1) * self.block_size, infinity_of(self.pair.real))
+        return floats_of(np.arange(max(first, 1), end), self.pair.real)
+
+    def exponents_like_zero(self) -> list[int]:
+        """The exponents of float32 scales at which all that is computed near decisions is normal."""
+        codes, quotients = np.arange(self.pair.lowest, self.pair.highest), []
+        for side in self.pair.sides:
+            before, after = side.before_and_after(self.pair.zero_point)
+            quotients += np.abs(side.thresholds(codes - after)[0] - before).tolist()
+        _, emin, emax = FORMATS["float32"]
+        least, most = Fraction(min(quotients)), Fraction(max(quotients))
+        highest = -emin - 1 if any(one.inverts for one in self.pair.sides) else emax
+        return [
+            e
+            for e in range(emin, highest + 1)
+            if least * Fraction(2) ** e >= Fraction(2) ** (emin + 1)
+            and most * Fraction(2) ** (e + 1) <= Fraction(2) ** emax
+        ]
+
+    def blocks(self, normal: list[int]) -> list[int]:
+        """The numbers of the blocks to count, in order. ProofRefused if exponent 0 does not stand for all listed."""
+        if self.pair.real != "float32":
+            if self.extent != "all" or normal:
+                raise ProofRefused("of narrow types each scale is counted by itself")
+            return list(range(-(-infinity_of(self.pair.real) // self.block_size)))
+        _, emin, emax = FORMATS["float32"]
+        allowed = self.exponents_like_zero()
+        if sorted(set(normal)) != normal or not set(normal) <= set(allowed) or (normal and 0 not in normal):
+            raise ProofRefused("exponent 0 does not stand for each exponent that the certificate lists")
+        if self.extent == "normal" and not set(allowed[1:-1] or [0]) <= set(normal):
+            raise ProofRefused("the certificate leaves out exponents of scales that the claim is about")
+        others = [e for e in range(emin - 1, emax + 1) if e not in normal] if self.extent == "all" else []
+        return [128 * (e - emin + 1) + number for e in [*([0] if normal else []), *others] for number in range(128)]
 
 
-def check_arithmetics(data: Mapping[str, Any], whole: bool, draw: random.Random) -> list[str]:
-    """What was checked, a line each. ProofRefused if the certificate does not hold."""
-    claim = arithmetics_in(mapping_in(data, "claim"))
-    refuse_flushing()
-    steps = mappings_in(data, "steps")
-    if len(steps) != 1 or steps[0].get("rule") != "every scale":
-        raise ProofRefused("a claim about arithmetics is shown by one step, every scale")
-    found = mapping_in(steps[0], "comparison")
-    check_subject(claim, mapping_in(data, "claim"), found)
-    normal, blocks = blocks_of(claim, found)
-    digests = digests_in(found, len(blocks))
-    totals = check_totals(found, normal, 1 << (FORMATS[claim.pair.real][0] - 1), blocks_of_all(claim, blocks))
-    if (totals.differing == 0) != (data["verdict"] == "PROVED"):
-        raise ProofRefused(f"the verdict is {data['verdict']}, but {totals.differing} pairs of input and scale differ")
-    told = recounted(claim, found, list(zip(blocks, digests, strict=True)), totals, whole, draw)
-    if data["verdict"] == "PROVED":
-        check_zeros(claim, blocks, digests)
-        if data.get("counterexample") is not None:
-            raise ProofRefused("a claim that is proved has no counterexample")
-        return [*told, "every block's digest is that of counts of zero"]
-    return [*told, check_example(claim, mapping_in(data, "counterexample"))]
-
-
-def arithmetics_in(claim: Mapping[str, Any]) -> ArithmeticClaim:
-    quantized, real = chosen_in(claim, "type", tuple(CODES)), chosen_in(claim, "real", REALS)
-    lowest, highest = CODES[quantized]
-    zero = None if claim.get("zero_point") is None else whole_in(claim, "zero_point")
-    if zero is not None and not lowest <= zero <= highest:
-        raise ProofRefused(f"{quantized} has no zero point {zero}")
-    left, right = (arithmetic_of(text_in(claim, name)) for name in ("left", "right"))
-    if zero is None:  # differences of two codes
-        size = highest - lowest + 1
-        lowest, highest = 1 - size, size - 1
-        if left.before_and_after(1)[0] or right.before_and_after(1)[0]:
-            raise ProofRefused("an arithmetic depends on the zero point, but all are claimed at once")
-    pair = CountedPair((left, right), real, zero or 0, lowest, highest)
-    return ArithmeticClaim(pair, quantized, zero, chosen_in(claim, "extent", ("normal", "all")))
-
-
-def check_subject(claim: ArithmeticClaim, said: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """ProofRefused unless the comparison is one of the claim's arithmetics and domain."""
-    domain = mapping_in(found, "domain")
-    wanted = {
-        "real": claim.pair.real,
-        "quantized": claim.quantized,
-        "zero_point": claim.zero_point,
-        "ends": claim.extent == "all",
-    }
-    if dict(domain) != wanted:
-        raise ProofRefused("the comparison is about another domain than the claim")
-    for name, side in zip(("left", "right"), claim.pair.sides, strict=True):
-        facets = {
-            "precision": side.precision,
-            "scaling": side.scaling,
-            "subnormals": "kept",
-            "zero_point": side.order,
-            "round_mode": side.mode,
-            "saturation": "saturate",
-        }
-        if dict(mapping_in(found, name)) != facets:
-            raise ProofRefused(f"the comparison is about another arithmetic than {shortened(said[name])}")
-
-
-def blocks_of(claim: ArithmeticClaim, found: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """The exponents for which exponent 0 stands, and the numbers of the blocks to count, in order."""
-    if claim.pair.real != "float32":
-        if claim.extent != "all" or found.get("normal") is not None:
-            raise ProofRefused("of narrow types each scale is counted by itself")
-        return [], list(range(-(-infinity_of(claim.pair.real) // claim.block_size)))
-    _, emin, emax = FORMATS["float32"]
-    normal = normal_exponents(claim, found)
-    every = range(emin - 1, emax + 1)
-    counted = ([0] if normal else []) + ([e for e in every if e not in normal] if claim.extent == "all" else [])
-    return normal, [128 * (e - emin + 1) + number for e in counted for number in range(128)]
-
-
-def normal_exponents(claim: ArithmeticClaim, found: Mapping[str, Any]) -> list[int]:
-    """The exponents that the certificate lists. ProofRefused if 0 does not stand for one, or one is missing."""
-    allowed = exponents_like_zero(claim)
-    listed: list[int] = []
-    if found.get("normal") is not None:
-        for span in of_type(mapping_in(found, "normal"), "exponents", list):
-            if not isinstance(span, list) or [type(one) for one in span] != [int, int] or max(map(abs, span)) > 1 << 11:
-                raise ProofRefused("the exponents are no spans")
-            listed += range(span[0], span[1] + 1)
-    if sorted(set(listed)) != listed or any(one not in allowed for one in listed) or (listed and 0 not in listed):
-        raise ProofRefused("exponent 0 does not stand for each exponent that the certificate lists")
-    if claim.extent == "normal" and any(one not in listed for one in allowed[1:-1] or [0]):
-        raise ProofRefused("the certificate leaves out exponents of scales that the claim is about")
-    return listed
-
-
-def exponents_like_zero(claim: ArithmeticClaim) -> list[int]:
-    """The exponents of float32 scales at which all that is computed near decisions is normal."""
-    pair, found = claim.pair, []
-    codes = np.arange(pair.lowest, pair.highest)
-    quotients: list[float] = []
-    for side in pair.sides:
-        before, after = side.before_and_after(pair.zero_point)
-        quotients += np.abs(side.thresholds(codes - after)[0] - before).tolist()
-    _, emin, emax = FORMATS["float32"]
-    for exponent in range(emin, emax + 1):
-        inputs = Fraction(min(quotients)) * power(exponent) >= power(emin + 1)
-        largest = Fraction(max(quotients)) * power(exponent + 1) <= power(emax)
-        if inputs and largest and (exponent + 1 <= -emin or not any(map(inverts, pair.sides))):
-            found.append(exponent)
-    return found
-
-
-def inverts(side: CheckedArithmetic) -> bool:
-    """Whether 1 / scale is rounded to float32."""
-    return side.scaling == "narrow-reciprocal" or (side.scaling == "reciprocal" and side.precision == "float32")
-
-
-def digests_in(found: Mapping[str, Any], count: int) -> list[str]:
-    digests: list[str] = of_type(found, "digests", list)
-    if len(digests) != count:
-        raise ProofRefused(f"{len(digests)} blocks are listed: {count} are needed")
-    if any(not isinstance(one, str) or len(one) != DIGITS for one in digests):
-        raise ProofRefused(f"a block's digest has not {DIGITS} digits")
-    return digests
-
-
-def blocks_of_all(claim: ArithmeticClaim, blocks: Sequence[int]) -> list[int]:
-    """How many scales each block has."""
-    infinity = infinity_of(claim.pair.real)
-    size = claim.block_size
-    return [min((one + 1) * size, infinity) - max(one * size, 1) for one in blocks]
-
-
-def recounted(
-    claim: ArithmeticClaim,
-    found: Mapping[str, Any],
-    blocks: list[tuple[int, str]],
-    totals: CountedTotals,
-    whole: bool,
-    draw: random.Random,
-) -> list[str]:
-    chosen = blocks if whole else draw.sample(blocks, min(DRAWN, len(blocks)))
-    lines, kept = [], []
-    for block, digest in chosen:
-        counts = counts_of(claim.pair, claim.scales_of(block))
-        full = hashlib.sha256(counts.astype("<u4").tobytes()).hexdigest()
-        if not full.startswith(digest):
-            raise ProofRefused(f"block {block} of the scales gives other counts than the certificate has")
-        if counts.max() > totals.worst:
-            raise ProofRefused(f"block {block} has a scale with more differing inputs than the certificate says")
-        lines.append(f"{full}\n")
-        kept.append(counts)
-    if whole:
-        if hashlib.sha256("".join(lines).encode()).hexdigest() != text_in(found, "sha256"):
-            raise ProofRefused("the SHA-256 of all blocks is another")
-        totals.check_counts(kept)
-    return [f"{len(chosen)} of {len(blocks)} blocks of scales counted again, every input and code"]
-
-
-def check_zeros(claim: ArithmeticClaim, blocks: Sequence[int], digests: Sequence[str]) -> None:
-    for size, digest in zip(blocks_of_all(claim, blocks), digests, strict=True):
-        if not hashlib.sha256(bytes(4 * size)).hexdigest().startswith(digest):
+def check_counts(counted: CountedStep, step: Mapping[str, Any], draw: BlockDraw) -> str:
+    spans = [range(max(first, -200), min(last, 200) + 1) for first, last in step["exponents"]]
+    blocks, said = counted.blocks([e for span in spans for e in span]), step["blocks"]
+    if len(said) != len(blocks):
+        raise ProofRefused(f"{len(said)} blocks are listed: {len(blocks)} are needed")
+    check_chain(said, step["chain"])
+    for block, row in zip(blocks, said, strict=True):
+        if row[1] == 0 and row != of_counts(np.zeros(len(counted.scales_of(block)), np.uint32)):
             raise ProofRefused("a block's digest is not that of counts of zero")
+    tried = 0
+    for number in draw.drawn(len(blocks)):
+        if (found := of_counts(counts_of(counted.pair, counted.scales_of(blocks[number])))) != said[number]:
+            raise ProofRefused(f"block {number} of the scales gives other counts than the certificate has: {found[1:]}")
+        tried += 1
+    zero = "" if step["zero_point"] is None else f" for zero point {step['zero_point']}"
+    return f"{tried} of {len(blocks)} blocks of scales counted again{zero}, every input and code"
 
 
-def check_example(claim: ArithmeticClaim, example: Mapping[str, Any]) -> str:
-    """A counterexample, by fractions."""
-    real = claim.pair.real
-    texts = [of_type(mapping_in(example, name), key, str) for name, key in (("operands", "x"), ("scales", "scale"))]
-    x, scale = (number_of(text) for text in texts)
-    if not isinstance(scale, Fraction) or scale <= 0 or rounded(scale, real) != scale:
-        raise ProofRefused(f"{shortened(texts[1])} is no positive finite {real}")
-    if not isinstance(x, Fraction) or rounded(x, real) != x:
-        raise ProofRefused(f"{shortened(texts[0])} is no finite {real}")
-    zero = whole_in(mapping_in(example, "zero_points"), "scale")
-    if zero != (claim.zero_point or 0):
+def of_counts(counts: Values) -> list[Any]:
+    digest = hashlib.sha256(counts.astype("<u4").tobytes()).hexdigest()
+    return [digest, int(counts.sum(dtype=np.uint64)), int((counts == 0).sum())]
+
+
+def codes_of(sides: Sides, claim: Mapping[str, Any], example: Mapping[str, Any], zero: int) -> list[int]:
+    """Both codes of an example. ProofRefused if the claim is not about it."""
+    pair = pair_of(sides, claim, zero)
+    numbers = []
+    for text in (example["operands"]["x"], example["scales"]["scale"]):
+        try:
+            with np.errstate(all="ignore"):
+                numbers.append(np.array([float(text)]).astype(DTYPES[pair.real]))
+        except ValueError:
+            raise ProofRefused("the counterexample has no numbers") from None
+        if float(numbers[-1][0]) != float(text) or not np.isfinite(numbers[-1][0]):
+            raise ProofRefused(f"a number of the counterexample is no finite {pair.real}")
+    x, scale = numbers
+    if not scale[0] > 0:
+        raise ProofRefused("a scale is not positive")
+    if claim["extent"] == "normal":
+        allowed = CountedStep(pair, "normal").exponents_like_zero()
+        if not any(2.0**e <= float(scale[0]) < 2.0 ** (e + 1) for e in allowed):
+            raise ProofRefused("the claim is not about the counterexample's scale")
+    return [int(code[0]) for code in pair.codes(x, scale)]
+
+
+def check_example(sides: Sides, claim: Mapping[str, Any], example: Mapping[str, Any], chosen: list[int]) -> str:
+    check_form(example, EXAMPLE, "the counterexample")
+    zero = example["zero_points"]["scale"]
+    if zero not in chosen:
         raise ProofRefused("the counterexample has another zero point than the claim")
-    if claim.extent == "normal" and not any(power(e) <= scale < power(e + 1) for e in exponents_like_zero(claim)):
-        raise ProofRefused("the claim is not about the counterexample's scale")
-    ends = claim.pair.lowest, claim.pair.highest
-    try:
-        found = [side.code(x, scale, zero, real, ends) for side in claim.pair.sides]
-    except NoNumber:
-        raise ProofRefused("at the counterexample an arithmetic has no code") from None
-    if found != [number_of(example.get(name)) for name in ("left", "right")] or found[0] == found[1]:
+    found = codes_of(sides, claim, example, zero)
+    if [str(code) for code in found] != [example["left"], example["right"]] or found[0] == found[1]:
         raise ProofRefused("the codes are not what the counterexample says, or do not differ")
-    return f"x = {texts[0]} with scale {texts[1]} gives {found[0]} and {found[1]}, by fractions"
+    return f"x = {example['operands']['x']} with scale {example['scales']['scale']} gives {found[0]} and {found[1]}"

@@ -1,4 +1,4 @@
-"""Arithmetics of round(x / scale) + zero_point by name, computed in NumPy for arrays and in fractions for one pair.
+"""Arithmetics of round(x / scale) + zero_point by name, computed in NumPy.
 
 The names are those of docs/audit.md: `divide in float32`, `reciprocal in float64, ROUND_UP`, `exact`. This checker
 knows division, reciprocals, the nine modes of rounding, and the zero point after or before rounding.
@@ -7,25 +7,17 @@ knows division, reciprocals, the nine modes of rounding, and the zero point afte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
-from tiebreak.conformance.proof_checker.exact_numbers import (
-    NoNumber,
-    Number,
-    product_of,
-    quotient_of,
-    rounded,
-    sum_of,
-)
-from tiebreak.conformance.proof_checker.float_terms import DTYPES, Values
+from tiebreak.conformance.proof_checker.evaluation import DTYPES, Values
 from tiebreak.conformance.proof_checker.refusal import ProofRefused, shortened
 
 SCALINGS = ("divide", "reciprocal", "narrow-reciprocal")
-ORDERS = ("after-rounding", "before-rounding", "before-rounding-in-float64")
+AFTER, BEFORE, IN_FLOAT64 = ORDERS = ("after-rounding", "before-rounding", "before-rounding-in-float64")
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 NEAREST = {  # whether a tie, a number half above `below`, goes up: of its sign and of whether `below` is odd
-    "ROUND_NEAREST_TOWARD_EVEN": lambda value, odd: odd,
+    EVEN: lambda value, odd: odd,
     "ROUND_NEAREST_TOWARD_INFINITY": lambda value, odd: value > 0,
     "ROUND_NEAREST_TOWARD_ZERO": lambda value, odd: value < 0,
     "ROUND_NEAREST_UPWARD": lambda value, odd: (value > 0) | (value <= 0),
@@ -37,7 +29,6 @@ DIRECTED = {  # whether a number above an integer goes up: of its sign
     "ROUND_TOWARD_ZERO": lambda value: value < 0,
     "ROUND_TOWARD_INFINITY": lambda value: value > 0,
 }
-EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 
 @dataclass(frozen=True)
@@ -46,12 +37,17 @@ class CheckedArithmetic:
 
     scaling: str
     precision: str
-    order: str = ORDERS[0]
-    mode: str = EVEN
+    order: str
+    mode: str
 
     def before_and_after(self, zero_point: int) -> tuple[int, int]:
         """What is added before and after rounding."""
-        return (0, zero_point) if self.order == ORDERS[0] else (zero_point, 0)
+        return (0, zero_point) if self.order == AFTER else (zero_point, 0)
+
+    @property
+    def inverts(self) -> bool:
+        """Whether 1 / scale is rounded to float32."""
+        return self.scaling == "narrow-reciprocal" or (self.scaling == "reciprocal" and self.precision == "float32")
 
     def passes(self, x: Values, scales: Values, codes: Values, zero_point: int) -> Values:
         """Whether each input's code is more than a code; NaN never passes. An infinite 1 / scale takes 0 to 0."""
@@ -72,15 +68,12 @@ class CheckedArithmetic:
         wide = x.astype(kind)
         if self.scaling == "divide":
             quotient = wide / scales.astype(kind)
-        elif self.scaling == "reciprocal":
-            quotient = wide * (np.ones((), kind) / scales.astype(kind))
         else:
-            quotient = wide * (np.ones((), scales.dtype) / scales).astype(kind)
-        if not before:
-            return np.asarray(quotient.astype(np.float64))
-        if self.order == ORDERS[2]:
-            return np.asarray(quotient.astype(np.float64) + before)
-        return np.asarray((quotient + np.asarray(before).astype(kind)).astype(np.float64))
+            divisor = scales if self.scaling == "narrow-reciprocal" else scales.astype(kind)
+            quotient = wide * (np.ones((), divisor.dtype) / divisor).astype(kind)
+        if before and self.order == BEFORE:
+            quotient = quotient + np.asarray(before).astype(kind)
+        return np.asarray(quotient.astype(np.float64) + (before if self.order == IN_FLOAT64 else 0))
 
     def thresholds(self, codes: Values) -> tuple[Values, Values]:
         """Where a real number becomes more than each code, and whether it does so at that number."""
@@ -88,31 +81,6 @@ class CheckedArithmetic:
         quarter, half, more = (whole_of(below + part, self.mode) > below for part in (0.25, 0.5, 0.75))
         at = below + np.where(quarter, 0.0, np.where(half | more, 0.5, 1.0))
         return at, ~quarter & (half | ~more)
-
-    def code(self, x: Fraction, scale: Fraction, zero_point: int, real: str, ends: tuple[int, int]) -> int:
-        """The code of one input of type `real`, by fractions. NoNumber where 1 / scale is infinite and x is 0."""
-        kind = "" if self.precision == "exact" else self.precision
-        wide, before_after = rounded(x, kind), self.before_and_after(zero_point)
-        if self.scaling == "divide":
-            scaled = rounded(scale, kind)
-            if scaled == 0 or not isinstance(scaled, Fraction):
-                raise NoNumber
-            value: Number = quotient_of(wide, scaled, kind)
-        else:
-            value = product_of(wide, self.inverse(scale, kind, real), kind)
-        if before_after[0]:
-            added = rounded(Fraction(before_after[0]), kind)
-            value = sum_of(value, added, "float64" if self.order == ORDERS[2] else kind)
-        if not isinstance(value, Fraction):
-            return ends[1] if value > 0 else ends[0]
-        below = value.numerator // value.denominator
-        found = int(whole_of_fraction(value, below, self.mode))
-        return min(max(found + before_after[1], ends[0]), ends[1])
-
-    def inverse(self, scale: Fraction, kind: str, real: str) -> Number:
-        if self.scaling == "narrow-reciprocal":
-            return rounded(quotient_of(Fraction(1), scale, real), kind)
-        return quotient_of(Fraction(1), Fraction(rounded(scale, kind)), kind)
 
 
 def arithmetic_of(name: str) -> CheckedArithmetic:
@@ -123,7 +91,7 @@ def arithmetic_of(name: str) -> CheckedArithmetic:
     orders, modes = ([one for one in others if one in some] for some in (ORDERS, (*NEAREST, *DIRECTED)))
     if not known or len(orders) + len(modes) != len(others) or len(orders) > 1 or len(modes) > 1:
         raise ProofRefused(f"not recounted: this checker does not know the arithmetic {shortened(name)}")
-    return CheckedArithmetic(scaling, precision, (orders or [ORDERS[0]])[0], (modes or [EVEN])[0])
+    return CheckedArithmetic(scaling, precision, (orders or [AFTER])[0], (modes or [EVEN])[0])
 
 
 def whole_of(values: Values, mode: str) -> Values:
@@ -135,10 +103,3 @@ def whole_of(values: Values, mode: str) -> Values:
         middle = below + 0.5  # exact wherever a number is not whole
         up = (values > middle) | ((values == middle) & NEAREST[mode](values, np.mod(below, 2) == 1))
     return np.asarray(np.where(np.isfinite(values), below + up, values))
-
-
-def whole_of_fraction(value: Fraction, below: int, mode: str) -> int:
-    if mode in DIRECTED:
-        return below + bool(value > below and DIRECTED[mode](value))
-    rest = value - below
-    return below + bool(rest > Fraction(1, 2) or (rest == Fraction(1, 2) and NEAREST[mode](value, below % 2 == 1)))

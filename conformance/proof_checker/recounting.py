@@ -6,11 +6,11 @@ than a code, for some code; ordinals count the floats in order, 0 and -0 as one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from tiebreak.conformance.proof_checker.float_terms import DTYPES, FORMATS, Values
+from tiebreak.conformance.proof_checker.evaluation import DTYPES, Values, floats_of, infinity_of
 from tiebreak.conformance.proof_checker.named_arithmetics import CheckedArithmetic
 
 AT_ONCE = 1 << 16
@@ -26,11 +26,15 @@ class CountedPair(NamedTuple):
     lowest: int
     highest: int
 
+    def codes(self, x: Values, scales: Values) -> list[Values]:
+        """Both codes of each input."""
+        below = np.arange(self.lowest, self.highest)[:, None]
+        return [self.lowest + side.passes(x, scales, below, self.zero_point).sum(axis=0) for side in self.sides]
+
 
 def counts_of(pair: CountedPair, scales: Values) -> Values:
     """The number of inputs (uint32) with different codes, for each scale."""
-    counts = np.zeros(len(scales), np.int64)
-    end = np.full(len(scales), -(1 << 40))
+    counts, end = np.zeros(len(scales), np.int64), np.full(len(scales), -(1 << 40))
     rows = max(1, AT_ONCE // len(scales))
     for start in range(pair.lowest, pair.highest, rows):
         codes = np.arange(start, min(start + rows, pair.highest))[:, None]
@@ -47,6 +51,11 @@ def least_inputs(side: CheckedArithmetic, pair: CountedPair, codes: Values, scal
     They are looked for around where a real quotient passes, by halving.
     """
     beyond = infinity_of(pair.real) + 1
+
+    def passing(counted: Values) -> Values:
+        wide = np.broadcast_to(scales, counted.shape)
+        return side.passes(inputs_of(counted, pair.real), wide, codes, pair.zero_point)
+
     before, after = side.before_and_after(pair.zero_point)
     at = side.thresholds(codes - after)[0] - before
     with np.errstate(all="ignore"):
@@ -55,8 +64,8 @@ def least_inputs(side: CheckedArithmetic, pair: CountedPair, codes: Values, scal
     unknown = np.ones(guess.shape, bool)
     for width in WIDTHS:
         first, last = np.maximum(guess - width, -beyond), np.minimum(guess + width, beyond)
-        low_fails = (first == -beyond) | ~passing(side, pair, first, scales, codes)
-        high_passes = (last == beyond) | passing(side, pair, last, scales, codes)
+        low_fails = (first == -beyond) | ~passing(first)
+        high_passes = (last == beyond) | passing(last)
         low = np.where(unknown & low_fails, first, low)
         high = np.where(unknown & high_passes, last, high)
         unknown &= ~(low_fails & high_passes)
@@ -64,33 +73,18 @@ def least_inputs(side: CheckedArithmetic, pair: CountedPair, codes: Values, scal
             break
     while (high - low > 1).any():
         middle = (low + high) // 2
-        passed = passing(side, pair, middle, scales, codes)
+        passed = passing(middle)
         low, high = np.where(passed, low, middle), np.where(passed, middle, high)
     return np.asarray(high)
 
 
-def passing(side: CheckedArithmetic, pair: CountedPair, counted: Values, scales: Values, codes: Values) -> Values:
-    wide = np.broadcast_to(scales, counted.shape)
-    return side.passes(inputs_of(counted, pair.real), wide, codes, pair.zero_point)
-
-
-def infinity_of(real: str) -> int:
-    """The bit pattern of infinity."""
-    digits, emin, emax = FORMATS[real]
-    return (emax - emin + 2) << (digits - 1)
-
-
 def ordinals(values: Values) -> Values:
     """Floats counted from 0 in both directions."""
-    size = values.dtype.itemsize
-    bits = values.view(f"u{size}").astype(np.int64)
-    sign = 1 << (8 * size - 1)
+    bits = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
+    sign = 1 << (8 * values.dtype.itemsize - 1)
     return np.asarray(np.where(bits >= sign, -(bits - sign), bits))
 
 
 def inputs_of(counted: Values, real: str) -> Values:
     """The floats that ordinals count; NaN beyond infinity."""
-    kind: np.dtype[Any] = DTYPES[real]
-    sign = 1 << (8 * kind.itemsize - 1)
-    bits = np.where(counted < 0, sign - counted, counted)
-    return np.asarray(bits.astype(f"u{kind.itemsize}").view(kind))
+    return floats_of(np.where(counted < 0, (1 << 8 * DTYPES[real].itemsize - 1) - counted, counted), real)

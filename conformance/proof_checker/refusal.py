@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+LONGEST, LARGEST = 4000, 1 << 80
 
 
 class ProofRefused(Exception):  # noqa: N818 - a finding
@@ -15,44 +16,30 @@ def shortened(text: object) -> str:
     return ascii(str(text)[:80])
 
 
-def text_in(data: Mapping[str, Any], name: str) -> str:
-    return str(of_type(data, name, str))
+def check_form(value: Any, form: Any, place: str = "the certificate") -> None:
+    """ProofRefused unless JSON has a form.
+
+    A form is a type, a set of words, a list of the form of all items, or a tuple of those of each. A dict has a form
+    for each name, or one for all names behind the key str.
+    """
+    if isinstance(form, dict | list | tuple):
+        kind = dict if isinstance(form, dict) else list
+        if not isinstance(value, kind) or (isinstance(form, tuple) and len(value) != len(form)):
+            raise ProofRefused(f"{place} has another form")
+        if isinstance(form, dict):
+            parts = [(name, form[str]) for name in value] if str in form else list(form.items())
+        else:
+            parts = list(enumerate(form if isinstance(form, tuple) else form * len(value)))
+        for name, inner in parts:
+            if isinstance(value, dict) and name not in value:
+                raise ProofRefused(f"{place} lacks {name}")
+            check_form(value[name], inner, f"{str(name)[:40]!a} of {place}"[:200])
+    elif isinstance(form, set):
+        if not isinstance(value, str) or value not in form:
+            raise ProofRefused(f"{place} is {shortened(value)}; this checker knows {', '.join(sorted(form))}")
+    elif not isinstance(value, form) or isinstance(value, bool) != (form is bool) or is_too_long(value):
+        raise ProofRefused(f"{place} has another form")
 
 
-def whole_in(data: Mapping[str, Any], name: str) -> int:
-    found: int = of_type(data, name, int)
-    if isinstance(found, bool) or abs(found) >= 1 << 80:
-        raise ProofRefused(f"{name} is no integer of at most 80 bits")
-    return found
-
-
-def wholes_in(data: Mapping[str, Any], name: str) -> list[int]:
-    found: list[int] = of_type(data, name, list)
-    if any(not isinstance(one, int) or isinstance(one, bool) or abs(one) >= 1 << 80 for one in found):
-        raise ProofRefused(f"{name} holds something that is no integer")
-    return found
-
-
-def mapping_in(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = of_type(data, name, dict)
-    return found
-
-
-def mappings_in(data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found: list[Mapping[str, Any]] = of_type(data, name, list)
-    if any(not isinstance(one, dict) for one in found):
-        raise ProofRefused(f"{name} holds something that is no object")
-    return found
-
-
-def chosen_in(data: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str:
-    found = text_in(data, name)
-    if found not in allowed:
-        raise ProofRefused(f"{name} is {shortened(found)}; this checker knows {', '.join(allowed)}")
-    return found
-
-
-def of_type(data: Mapping[str, Any], name: str, kind: type) -> Any:
-    if not isinstance(data, dict) or not isinstance(data.get(name), kind):
-        raise ProofRefused(f"the certificate lacks {name}, or it has another form")
-    return data[name]
+def is_too_long(value: object) -> bool:
+    return (isinstance(value, str) and len(value) > LONGEST) or (isinstance(value, int) and abs(value) >= LARGEST)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from tiebreak.conformance.proving.scales import ScaleSpan, significant_bits
 from tiebreak.conformance.theorems.threads import in_threads
 from tiebreak.golden.problem import Array
 
-START = hashlib.sha256(b"tiebreak-proof").digest()
+START = hashlib.sha256(b"tiebreak-proof").hexdigest()
 Progress = Callable[[int, int], None]
 
 
@@ -35,22 +36,28 @@ class BlockResults:
 
 @dataclass
 class BlockChain:
-    """Blocks in order, and for each the digest of the results that it gave."""
+    """Blocks in order: their digests, and of how many scales results differ, from which distance of codes on."""
 
-    digests: list[tuple[ScaleSpan, bytes]] = field(default_factory=list)
-    last: bytes = START
+    blocks: list[list[Any]] = field(default_factory=list)
 
     def add(self, block: BlockResults) -> None:
-        content = block.digest.digest()
-        self.digests.append((block.span, content))
-        self.last = hashlib.sha256(self.last + content).digest()
+        differing = int(np.count_nonzero(block.touched))
+        self.blocks.append([block.digest.hexdigest(), differing, block.differing.least])
+
+    @property
+    def differing(self) -> int:
+        return sum(block[1] for block in self.blocks)
 
     def described(self) -> Mapping[str, Any]:
-        """First bit pattern, number of scales and digest of each block, and the chain's last digest."""
-        return {
-            "blocks": [[block.first, block.count, digest.hex()] for block, digest in self.digests],
-            "chain": self.last.hex(),
-        }
+        return {"blocks": self.blocks, "chain": chained(self.blocks)}
+
+
+def chained(blocks: Sequence[Sequence[Any]]) -> str:
+    """SHA-256 over all blocks in order, each with what stands before it: its words as JSON, behind the last digest."""
+    last = START
+    for block in blocks:
+        last = hashlib.sha256((last + json.dumps(block)).encode()).hexdigest()
+    return last
 
 
 def try_blocks(

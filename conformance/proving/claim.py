@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tiebreak.conformance.proving.scalars import Scalar, columns
@@ -12,7 +12,7 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.patterns.catalogue import CATALOGUE
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL, Pattern
-from tiebreak.golden.patterns.text import TYPES, Reader, expression_of, keywords_of, named, value_of
+from tiebreak.golden.patterns.text import CHOOSING, CLAIM_TYPES, Reader, expression_of, keywords_of, named, value_of
 from tiebreak.golden.untrusted_text import printable
 
 FLOATS = ("float32", "float16", "bfloat16")
@@ -112,8 +112,7 @@ def claim_of(
     extent: str = "normal",
 ) -> Claim:
     """The claim that two patterns are equal. InvalidInput if it is none."""
-    if type_ not in TYPES:
-        raise InvalidInput(f"type {printable(type_, 40)!r} is none of {', '.join(TYPES)}")
+    check_type(type_)
     if real not in FLOATS:
         raise InvalidInput(f"float type {printable(real, 40)!r} is none of {', '.join(FLOATS)}")
     texts = [unwrapped(side) for side in sides_of(text)]
@@ -134,6 +133,14 @@ def claim_of(
     for kind in dict.fromkeys(pairs.values()):
         chosen_zero_points(zero_points, kind)
     return Claim(left, right, pairs, real, sign, zero_points, extent)
+
+
+def check_type(type_: str) -> None:
+    known = ", ".join(CLAIM_TYPES)
+    if type_ in INTEGER_TYPES and INTEGER_TYPES[type_].bits > 16:
+        raise InvalidInput(f"type {type_} has more codes than can be tried with every scale; there are {known}")
+    if type_ not in CLAIM_TYPES:
+        raise InvalidInput(f"type {printable(type_, 40)!r} is none of {known}")
 
 
 def pattern_from(text: str, reader: Reader) -> Pattern | None:
@@ -174,10 +181,19 @@ def unwrapped(text: str) -> tuple[str, bool]:
 
 
 def codes_in(written: ast.expr, type_: str) -> dict[str, str]:
-    """Element types of operands that stand right under a DQ."""
-    found = {}
+    """Element types of operands that stand under a DQ, with nothing between that computes."""
+    found: dict[str, str] = {}
     for one in ast.walk(written):
-        if isinstance(one, ast.Call) and named(one) == DEQUANTIZE and one.args and isinstance(one.args[0], ast.Name):
+        if isinstance(one, ast.Call) and named(one) == DEQUANTIZE and one.args:
             kind = str(keywords_of(one, ("type",)).get("type", type_))
-            found[one.args[0].id] = kind
+            found |= dict.fromkeys(chosen_among(one.args[0]), kind)
     return found
+
+
+def chosen_among(written: ast.expr) -> Iterator[str]:
+    """The operands of which MaxPool, Concat or Resize gives some."""
+    if isinstance(written, ast.Name):
+        yield written.id
+    elif isinstance(written, ast.Call) and named(written) in CHOOSING:
+        for one in written.args:
+            yield from chosen_among(one)

@@ -28,7 +28,7 @@ from tiebreak.conformance.proving.scales import (
     sizes_of,
     standing_scales,
 )
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.kernel import refuse_flushing
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE, REAL
 from tiebreak.golden.problem import Array
@@ -88,7 +88,6 @@ class Tried:
     differing: Differences
     standing: Standing
     scales: int
-    points: int
 
 
 def check_form(goal: Goal) -> None:
@@ -132,8 +131,7 @@ def whole(domain: ScaleSet) -> Standing:
         raise Undecidable(
             "2,139,095,039 scales, as no scale stands for another where a number is not proportional to it"
         )
-    kind = FLOAT_TYPES[domain.real]
-    return Standing(list(every_scale(domain.real, domain.sign)), kind.emin, kind.emax)
+    return Standing(list(every_scale(domain.real, domain.sign)), 1, 0)
 
 
 def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, workers: int) -> Tried:
@@ -172,7 +170,7 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
             # An operand, or real arithmetic, is the same for all scales. Both sides of a combination stand together.
             if kept := [one for one in results if one.shape[1] == span.count]:
                 block.add(np.stack(kept, axis=1))
-            if (differs := np.argwhere(left != right)).size:
+            if (differs := np.argwhere(np.broadcast_to(left != right, (len(rows), span.count)))).size:
                 which, places = differs.T
                 at = [np.broadcast_to(result, (len(rows), span.count))[which, places] for result in results]
                 one, other = (value.astype(np.int64) for value in at)
@@ -180,17 +178,16 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
                 block.touched[places[block.differing.note(some)]] = True
         return block
 
-    return collected(standing, zero_points, try_blocks(blocks, of_block, progress, workers), len(combinations))
+    return collected(standing, zero_points, try_blocks(blocks, of_block, progress, workers))
 
 
-def collected(standing: Standing, zero_points: ZeroPoints, results: Iterator[BlockResults], points: int) -> Tried:
+def collected(standing: Standing, zero_points: ZeroPoints, results: Iterator[BlockResults]) -> Tried:
     """What all blocks gave."""
     chain, differing = BlockChain(), Differences(zero_points)
     for block in results:
         chain.add(block)
-        block.differing.with_any = int(np.count_nonzero(block.touched))
         differing.join(block.differing)
-    return Tried(chain, differing, standing, total(standing.blocks), points)
+    return Tried(chain, differing, standing, total(standing.blocks))
 
 
 def results_of(

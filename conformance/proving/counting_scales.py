@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.proving.findings import PROVED, REFUTED, Decision, Reasoning, WrittenCounterexample
-from tiebreak.conformance.theorems.arithmetics import NamedArithmetic, arithmetic_named
-from tiebreak.conformance.theorems.certificates import certificate_of
-from tiebreak.conformance.theorems.compare import ScaleComparison, compare
-from tiebreak.conformance.theorems.scale_domains import ScaleDomain
+from tiebreak.conformance.proving.blocks import chained
+from tiebreak.conformance.proving.claim import chosen_zero_points
+from tiebreak.conformance.proving.findings import (
+    PROVED,
+    REFUTED,
+    Decision,
+    Reasoning,
+    WrittenCounterexample,
+    ZeroPointWitness,
+    spans_of,
+)
+from tiebreak.conformance.theorems.arithmetics import NamedArithmetic
+from tiebreak.conformance.theorems.compare import ScaleComparison, counter_of, summed
+from tiebreak.conformance.theorems.scale_domains import WIDEST, ScaleDomain
+from tiebreak.conformance.theorems.threads import in_threads
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.untrusted_text import printable
 
+MOST_ZERO_POINTS = 256  # each takes some seconds
 NAME = re.compile(r"(exact|[a-z-]+ in [a-z0-9]+)(\s*,.*)?")  # as arithmetic_named takes it
 Progress = Callable[[int, int], None]
 
@@ -26,41 +38,86 @@ def is_arithmetic(text: str) -> bool:
     return NAME.fullmatch(text) is not None
 
 
-def domain_of(type_: str, real: str, zero_points: str, extent: str) -> ScaleDomain:
-    """The inputs, scales and zero points. InvalidInput for a set of zero points that is neither all nor one."""
+def domains_of(
+    pair: tuple[NamedArithmetic, NamedArithmetic], type_: str, real: str, zero_points: str, extent: str
+) -> list[ScaleDomain]:
+    """A domain for each zero point, or one for all where neither arithmetic depends on it. InvalidInput."""
+    check_arithmetic_type(type_)
     ends = extent == "all" or real != "float32"  # all scales of narrower types are compared
-    if zero_points == "all":
-        return ScaleDomain(real, type_, None, ends)
-    kind = INTEGER_TYPES.get(type_)
-    named = {"lowest": kind.lowest, "highest": kind.highest} if kind else {}
-    try:
-        return ScaleDomain(real, type_, named[zero_points] if zero_points in named else int(zero_points), ends)
-    except ValueError:
+    chosen = chosen_zero_points(zero_points, type_)
+    if len(chosen) > 1 and not any(one.combination.zero_point.first for one in pair):
+        return [ScaleDomain(real, type_, None, ends)]
+    if len(chosen) > MOST_ZERO_POINTS:
         raise InvalidInput(
-            f"zero points {printable(zero_points, 40)!r}: two arithmetics are compared for all, lowest, highest, or one"
-        ) from None
+            f"{len(chosen)} zero points, each with every scale: at most {MOST_ZERO_POINTS} are allowed where an "
+            "arithmetic depends on them"
+        )
+    return [ScaleDomain(real, type_, zero, ends) for zero in chosen]
+
+
+def check_arithmetic_type(type_: str) -> None:
+    known = [name for name, one in INTEGER_TYPES.items() if one.bits <= WIDEST]
+    if type_ not in known:
+        raise InvalidInput(f"type {printable(type_, 40)!r} is none of {', '.join(known)}")
 
 
 def count_scales(
-    left: str, right: str, domain: ScaleDomain, progress: Progress, workers: int
-) -> tuple[Decision, ScaleComparison]:
-    """PROVED or REFUTED, with how many inputs and scales differ."""
-    pair = arithmetic_named(left), arithmetic_named(right)
-    found = compare(*pair, domain, progress=progress, workers=workers)
-    evidence = {"exact": [False, False], "comparison": certificate_of(found)}
-    steps = [Reasoning("every scale", pair[0].name, pair[1].name, (), evidence)]
-    if found.equal:
-        return Decision(PROVED, steps), found
-    return Decision(REFUTED, steps, refutation_of(found), notes=notes_of(found)), found
+    pair: tuple[NamedArithmetic, NamedArithmetic],
+    zero_points: str,
+    domains: list[ScaleDomain],
+    progress: Progress,
+    workers: int,
+) -> Decision:
+    """PROVED or REFUTED, with how many inputs and scales differ; each zero point by itself if they are told apart."""
+    kind = domains[0].quantized_type
+    chosen = chosen_zero_points(zero_points, kind.name)
+    steps: list[Reasoning] = []
+    found = [compared(pair, one, progress, workers, steps) for one in domains]
+    if domains[0].zero_point is None and len(chosen) < kind.highest - kind.lowest + 1 and not found[0].equal:
+        domains, steps = [replace(domains[0], zero_point=zero) for zero in chosen], []
+        found = [compared(pair, one, progress, workers, steps) for one in domains]
+    if all(one.equal for one in found):
+        return Decision(PROVED, steps, holds=chosen)
+    different = [one for one in found if not one.equal]
+    first = min(different, key=lambda one: (abs(one.domain.zero_point or 0), one.domain.zero_point or 0))
+    if domains[0].zero_point is None:
+        return Decision(REFUTED, steps, refutation_of(first))
+    holds = [zero for zero, one in zip(chosen, found, strict=True) if one.equal]
+    return Decision(REFUTED, steps, refutation_of(first), holds, [witness_of_zero_point(one) for one in different])
 
 
-def notes_of(found: ScaleComparison) -> list[str]:
-    mean = found.differing / found.scales
-    return [
-        f"{found.differing:,} pairs of an input and a scale differ, {mean:.3g} inputs per scale",
-        f"{found.without:,} of {found.scales:,} scales have no difference",
-        *([f"{found.undefined:,} pairs without a code are left out: 0 times infinity"] if found.undefined else []),
-    ]
+def compared(
+    pair: tuple[NamedArithmetic, NamedArithmetic],
+    domain: ScaleDomain,
+    progress: Progress,
+    workers: int,
+    steps: list[Reasoning],
+) -> ScaleComparison:
+    """A comparison, whose blocks become a step."""
+    counter = counter_of(*pair, domain)
+    wanted, blocks = counter.blocks(), []
+    progress(0, len(wanted))
+    for block in in_threads(counter.counted, wanted, workers):
+        blocks.append(block)
+        progress(len(blocks), len(wanted))
+    rows = [[block.sha256, block.differing, block.without] for block in blocks]
+    exponents = spans_of(counter.normal)
+    evidence: dict[str, Any] = {
+        "exact": [False, False],
+        "codes": {},
+        "zero_point": domain.zero_point,
+        "exponents": exponents,
+        "blocks": rows,
+        "chain": chained(rows),
+    }
+    steps.append(Reasoning("every scale", pair[0].name, pair[1].name, (), evidence))
+    return summed(counter, blocks)
+
+
+def witness_of_zero_point(found: ScaleComparison) -> ZeroPointWitness:
+    example = refutation_of(found)
+    zero = example.zero_points["scale"]
+    return ZeroPointWitness(zero, zero, example.operands, example.scales)
 
 
 def refutation_of(found: ScaleComparison) -> WrittenCounterexample:
@@ -80,14 +137,16 @@ def refutation_of(found: ScaleComparison) -> WrittenCounterexample:
     return WrittenCounterexample({"x": repr(float(x))}, {"scale": repr(float(scale))}, {"scale": zero}, *results)
 
 
-def described_arithmetics(left: NamedArithmetic, right: NamedArithmetic, domain: ScaleDomain) -> dict[str, Any]:
+def described_arithmetics(
+    pair: tuple[NamedArithmetic, NamedArithmetic], zero_points: str, domain: ScaleDomain
+) -> dict[str, Any]:
     """The claim, for a certificate."""
     return {
         "kind": "arithmetics",
-        "left": left.name,
-        "right": right.name,
+        "left": pair[0].name,
+        "right": pair[1].name,
         "type": domain.quantized,
         "real": domain.real,
-        "zero_point": domain.zero_point,
+        "zero_points": zero_points,
         "extent": "all" if domain.ends else "normal",
     }

@@ -19,11 +19,13 @@ from tiebreak.conformance.proving.findings import (
     Reasoning,
     Undecidable,
     WrittenCounterexample,
+    ZeroPointWitness,
 )
-from tiebreak.conformance.proving.records import Differing
+from tiebreak.conformance.proving.records import Differing, ZeroPoints
 from tiebreak.conformance.proving.rewriting import generalized, maxima_outside, parts_of
 from tiebreak.conformance.proving.scalars import Scalar
 from tiebreak.conformance.proving.search import nearest, search, shown
+from tiebreak.conformance.proving.simplest import with_simplest_input
 from tiebreak.conformance.proving.thresholds import try_thresholds
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.patterns.graph import ScalePair
@@ -34,9 +36,9 @@ MOST = 1 << 36  # results that a claim may need: some minutes
 class Differs(Exception):  # noqa: N818 - a finding
     """A goal does not hold: what was tried, and the simplest scale and results."""
 
-    def __init__(self, goal: Goal, pair: str, tried: Tried, simplest: Differing, zero_point: int) -> None:
+    def __init__(self, goal: Goal, pair: str, tried: Tried, simplest: Differing) -> None:
         super().__init__(str(goal))
-        self.goal, self.pair, self.tried, self.simplest, self.zero_point = goal, pair, tried, simplest, zero_point
+        self.goal, self.pair, self.tried, self.simplest = goal, pair, tried, simplest
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Prover:
     workers: int
     steps: list[Reasoning] = field(default_factory=list)
     proven: dict[Goal, int] = field(default_factory=dict)
+    known: dict[Goal, Tried] = field(default_factory=dict)  # what was tried, for the zero points that it holds for
     failed: dict[Goal, Differs | Undecidable] = field(default_factory=dict)
 
     def prove(self, goal: Goal) -> int:
@@ -83,9 +86,10 @@ class Prover:
                 return self.add("generalization", goal, (self.prove(general),))
             except (Differs, Undecidable) as reason:
                 return self.tried_directly(goal, reason)
-        if parts := parts_of(goal):
+        if (found := parts_of(goal)) is not None:
+            rule, parts = found
             try:
-                return self.add("same step", goal, tuple(self.prove(part) for part in parts))
+                return self.add(rule, goal, tuple(self.prove(part) for part in parts))
             except (Differs, Undecidable) as reason:
                 return self.tried_directly(goal, reason)
         return self.tried_directly(goal, None)
@@ -102,16 +106,24 @@ class Prover:
         pair = goal.pair()
         kind, claim = self.claim.pairs[pair], self.claim
         scales = ScaleSet(kind, claim.real, claim.sign, claim.extent, claim.zero_points_of(kind))
-        tried = method(goal, scales, self.most, self.progress, self.workers)
-        if (one := tried.differing.simplest) is not None:
-            shown_by = [z for z in claim.zero_points_of(kind) if one.zeros[0] <= z <= one.zeros[1]]
-            raise Differs(goal, pair, tried, one, nearest(0, shown_by))
+        tried = self.known.get(renamed(goal)) or method(goal, scales, self.most, self.progress, self.workers)
+        if (one := tried.differing.simplest) is not None and renamed(goal) not in self.known:
+            raise Differs(goal, pair, tried, one)
         rule = "every code" if method is try_codes else "every decision"
         return self.add(rule, goal, (), evidence_of(tried))
 
+    def prove_where_it_holds(self, goal: Goal, found: Differs) -> None:
+        """Steps that prove a goal for the zero points without a difference, from what was tried for all of them."""
+        self.known[renamed(found.goal)] = found.tried
+        for one in (goal, *outside_of(goal, positive=self.claim.sign == "positive"), found.goal):
+            self.failed.pop(renamed(one), None)
+        self.prove(goal)
+
     def add(self, rule: str, goal: Goal, premises: tuple[int, ...] = (), evidence: dict[str, Any] | None = None) -> int:
         left, right = (str(one) for one in (goal.left, goal.right))
-        self.steps.append(Reasoning(rule, left, right, premises, {"exact": list(goal.exact), **(evidence or {})}))
+        codes = {one.name: one.type for one in goal.operands() if one.is_code}
+        about = {"exact": list(goal.exact), "codes": codes}
+        self.steps.append(Reasoning(rule, left, right, premises, {**about, **(evidence or {})}))
         return len(self.steps) - 1
 
 
@@ -127,7 +139,7 @@ def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of:
             missing.append(str(reason))
         except Differs as found:
             if (own := own_form(found.goal, goal, claim)) is not None:
-                return refuted(claim, own, found, prover.steps)
+                return refuted(prover, goal, own, found)
             missing.append(f"{found.goal} does not hold, on which a proof of {goal} would rest")
         hints += [setting_of(claim, one) for one in prover.failed.values() if isinstance(one, Differs)]
     if not missing:
@@ -135,7 +147,7 @@ def decide(claim: Claim, most: int = MOST, progress: Progress = lambda done, of:
         return Decision(PROVED, prover.steps, holds=every[0] if len(every) == 1 else [])
     counterexample = search(claim, hints)
     if counterexample is not None:
-        return Decision(REFUTED, prover.steps, counterexample, notes=["found by a search of chosen scales"])
+        return Decision(REFUTED, [], counterexample)
     return Decision(UNKNOWN, prover.steps, missing="; ".join(dict.fromkeys(missing)))
 
 
@@ -147,9 +159,14 @@ def goals_of(claim: Claim) -> Iterator[Goal]:
 
 def own_form(found: Goal, goal: Goal, claim: Claim) -> Goal | None:
     """A goal, or what it is with its maxima outside, whichever a found goal is but for names; None if neither."""
-    positive = claim.sign == "positive"
+    forms = (goal, *outside_of(goal, positive=claim.sign == "positive"))
+    return next((one for one in forms if renamed(one) == renamed(found)), None)
+
+
+def outside_of(goal: Goal, *, positive: bool) -> tuple[Goal]:
+    """The goal with its maxima outside."""
     left, right = (maxima_outside(one, positive=positive) for one in (goal.left, goal.right))
-    return next((one for one in (goal, Goal(left, right, goal.exact)) if renamed(one) == renamed(found)), None)
+    return (Goal(left, right, goal.exact),)
 
 
 def renamed(goal: Goal) -> Goal:
@@ -164,44 +181,51 @@ def renamed(goal: Goal) -> Goal:
     return Goal(visit(goal.left), visit(goal.right), goal.exact)
 
 
-def refuted(claim: Claim, goal: Goal, found: Differs, steps: list[Reasoning]) -> Decision:
+def refuted(prover: Prover, goal: Goal, own: Goal, found: Differs) -> Decision:
     """The counterexample, in the goal's own names; zero points only where the goal is the whole claim."""
-    tried = found.tried
-    kind = claim.pairs[found.pair]
-    differs = tried.differing.differs()
-    holds = sorted(set(claim.zero_points_of(kind)) - set(differs))
-    notes = [f"the sides differ at {tried.differing.with_any:,} of the {tried.scales:,} scales tried"]
-    if all(one.is_code for one in goal.operands()) and len(goal.operands()) == 1:
-        notes.append(f"the least distance of a code from the zero point that shows one is {tried.differing.least}")
-    counterexample = counterexample_of(claim, goal, found)
+    claim = prover.claim
+    prover.prove_where_it_holds(goal, found)
+    counterexample = counterexample_of(claim, own, found)
     if len(claim.left.numbers) > 1 or len(claim.pairs) > 1:
-        return Decision(REFUTED, steps, counterexample, notes=notes)
-    return Decision(REFUTED, steps, counterexample, holds, differs, notes)
+        return Decision(REFUTED, prover.steps, counterexample)
+    differing = found.tried.differing
+    witnesses = [witness_of(claim, own, found.pair, one) for one in differing.fewest_witnesses()]
+    return Decision(REFUTED, prover.steps, counterexample, differing.holds(), witnesses)
+
+
+def witness_of(claim: Claim, goal: Goal, pair: str, one: Differing) -> ZeroPointWitness:
+    operands = {str(operand): str(code) for operand, code in zip(goal.operands(), one.inputs, strict=False)}
+    if not one.inputs:
+        operands = {str(operand): shown(number_of(one.operand, claim.real)) for operand in goal.operands()}
+    return ZeroPointWitness(*one.zeros, operands, {pair: shown(number_of(one.word, claim.real))})
 
 
 def counterexample_of(claim: Claim, goal: Goal, found: Differs) -> WrittenCounterexample:
-    one, kind = found.simplest, claim.pairs[found.pair]
+    kind = claim.pairs[found.pair]
+    chosen = claim.zero_points_of(kind)
+    one = found.simplest
+    if not one.inputs:
+        one = with_simplest_input(goal, one, ZeroPoints(kind, chosen, goal.left.is_code, claim.real))
+    zero = nearest(0, [z for z in chosen if one.zeros[0] <= z <= one.zeros[1]])
     codes = dict(zip(goal.operands(), one.inputs, strict=True)) if one.inputs else {}
     operands = {
-        str(operand): str(codes[operand] + found.zero_point)
-        if operand.is_code
-        else shown(number_of(one.operand, claim.real))
+        str(operand): str(codes[operand] + zero) if operand.is_code else shown(number_of(one.operand, claim.real))
         for operand in goal.operands()
     }
-    sides = (one.left, one.right)
     results = [
-        str(clamped(value, found.zero_point, kind)) if goal.left.is_code else shown(number_of(value, claim.real))
-        for value in sides
+        str(clamped(value, zero, kind)) if goal.left.is_code else shown(number_of(value, claim.real))
+        for value in (one.left, one.right)
     ]
-    scale = shown(number_of(one.word, claim.real))
-    return WrittenCounterexample(operands, {found.pair: scale}, {found.pair: found.zero_point}, *results)
+    return WrittenCounterexample(
+        operands, {found.pair: shown(number_of(one.word, claim.real))}, {found.pair: zero}, *results
+    )
 
 
 def setting_of(claim: Claim, found: Differs) -> dict[str, ScalePair]:
     """The scale of a difference, for each pair of the claim."""
     scale = number_of(found.simplest.word, claim.real)
     return {
-        name: ScalePair(scale, nearest(found.zero_point, claim.zero_points_of(kind)), kind)
+        name: ScalePair(scale, nearest(found.simplest.zeros[0], claim.zero_points_of(kind)), kind)
         for name, kind in claim.pairs.items()
     }
 
@@ -215,7 +239,6 @@ def evidence_of(tried: Tried) -> dict[str, Any]:
     """What was tried, for a certificate."""
     return {
         "scales": tried.scales,
-        "points": tried.points,
-        "exponents": [tried.standing.low, tried.standing.high],
+        "exponents": [[tried.standing.low, tried.standing.high]] if tried.standing.low <= tried.standing.high else [],
         **tried.chain.described(),
     }

@@ -12,7 +12,7 @@ from tiebreak.conformance.proving.claim import Claim, claim_of, sides_of
 from tiebreak.conformance.proving.counting_scales import (
     count_scales,
     described_arithmetics,
-    domain_of,
+    domains_of,
     is_arithmetic,
 )
 from tiebreak.conformance.proving.deciding import MOST, decide
@@ -60,11 +60,12 @@ def decided(text: str, domain: ClaimDomain, progress: Progress, workers: int) ->
     left, right = sides_of(text)
     if is_arithmetic(left) and is_arithmetic(right):
         refuse_integers(domain, "arithmetics")
-        where = domain_of(domain.type, domain.real, domain.zero_points, domain.extent)
         if domain.sign != "positive":
             raise InvalidInput("two arithmetics are compared for positive scales")
-        claim = described_arithmetics(arithmetic_named(left), arithmetic_named(right), where)
-        return claim, count_scales(left, right, where, progress, workers)[0]
+        pair = arithmetic_named(left), arithmetic_named(right)
+        domains = domains_of(pair, domain.type, domain.real, domain.zero_points, domain.extent)
+        claim = described_arithmetics(pair, domain.zero_points, domains[0])
+        return claim, count_scales(pair, domain.zero_points, domains, progress, workers)
     written = [expression_of(CATALOGUE.get(side, side)) for side in (left, right)]
     if is_about_integers(*written):
         condition = expression_of(domain.given) if domain.given else None

@@ -1,6 +1,6 @@
 """The certificate of a proof or a counterexample: a JSON file that somebody else's program can check.
 
-Its format is in docs/prove.md. `conformance/proof_checker` checks it, and shares no code with what wrote it.
+docs/proof-certificate.md describes it. `conformance/proof_checker` checks it, and shares no code with what wrote it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.platform_facts import machine
-from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision
+from tiebreak.conformance.proving.findings import PROVED, REFUTED, UNKNOWN, Decision, spans_of
 from tiebreak.golden.files import checked_json
 from tiebreak.golden.places import write_text_aside
 from tiebreak.version import __version__
@@ -22,12 +22,14 @@ LARGEST = 64 << 20  # bytes
 KINDS = ("patterns", "arithmetics", "integers")
 TEXT = {"type": "string", "maxLength": 4000}
 NUMBERS = {"type": "array", "items": {"type": "integer"}}
+SPANS = {"type": "array", "items": {**NUMBERS, "minItems": 2, "maxItems": 2}}
+WORDS = {"type": "object", "additionalProperties": TEXT}
 BLOCK = {
     "type": "array",
     "prefixItems": [
-        {"type": "integer"},
-        {"type": "integer", "minimum": 1},
         {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        {"type": "integer", "minimum": 0},
+        {"type": ["integer", "null"], "minimum": 0},
     ],
     "minItems": 3,
     "maxItems": 3,
@@ -39,7 +41,9 @@ STEP = {
         **dict.fromkeys(("rule", "left", "right"), TEXT),
         "premises": NUMBERS,
         "exact": {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 2},
-        "exponents": NUMBERS,
+        "codes": WORDS,
+        "zero_point": {"type": ["integer", "null"]},
+        "exponents": SPANS,
         "blocks": {"type": "array", "items": BLOCK},
         "chain": {"type": "string"},
     },
@@ -48,11 +52,16 @@ REFUTATION = {
     "type": "object",
     "required": ["operands", "scales", "zero_points", "left", "right"],
     "properties": {
-        **{name: {"type": "object", "additionalProperties": TEXT} for name in ("operands", "scales")},
+        **dict.fromkeys(("operands", "scales"), WORDS),
         "zero_points": {"type": "object", "additionalProperties": {"type": "integer"}},
         "left": TEXT,
         "right": TEXT,
     },
+}
+WITNESS = {
+    "type": "object",
+    "required": ["zero_points", "operands", "scales"],
+    "properties": {"zero_points": SPANS["items"], **dict.fromkeys(("operands", "scales"), WORDS)},
 }
 PROOF_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -67,8 +76,8 @@ PROOF_SCHEMA: dict[str, Any] = {
         "verdict": {"enum": [PROVED, REFUTED, UNKNOWN]},
         "steps": {"type": "array", "items": STEP},
         "counterexample": {"anyOf": [{"type": "null"}, REFUTATION]},
-        **dict.fromkeys(("holds", "differs"), NUMBERS),
-        "notes": {"type": "array", "items": TEXT},
+        "holds": SPANS,
+        "differs": {"type": "array", "items": WITNESS},
         "missing": TEXT,
     },
 }
@@ -98,9 +107,11 @@ def described(claim: Mapping[str, Any], decision: Decision, seconds: float) -> d
             "left": example.left,
             "right": example.right,
         },
-        "holds": decision.holds,
-        "differs": decision.differs,
-        "notes": decision.notes,
+        "holds": spans_of(decision.holds),
+        "differs": [
+            {"zero_points": [one.first, one.last], "operands": dict(one.operands), "scales": dict(one.scales)}
+            for one in decision.differs
+        ],
         "missing": decision.missing,
         "steps": steps,
     }

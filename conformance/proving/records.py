@@ -18,7 +18,7 @@ class Differing:
     `operand` is the bit pattern of a float operand, `zeros` are the least and the greatest zero point that show it.
     """
 
-    bits: int  # significant ones, of the scale
+    order: int  # of the scale: how simple it is
     distance: int  # of the inputs from zero
     word: int
     inputs: tuple[int, ...]
@@ -43,6 +43,12 @@ class DifferingGroup:
     codes: Array | None = None
     operands: Array | None = None
     decision: int = 0
+
+    def order(self, real: str) -> Array:
+        """A key to order scales: fewest significant bits, then those nearest to 1."""
+        kind = FLOAT_TYPES[real]
+        exponents = (self.words.astype(np.int64) >> (kind.precision - 1)) & ((1 << kind.exponent_bits) - 1)
+        return np.asarray(self.bits * 4096 + np.abs(exponents - kind.bias))
 
     def distances(self, places: Array) -> Array:
         """How far inputs are from zero, in steps."""
@@ -71,6 +77,12 @@ class ZeroPoints:
         kind = FLOAT_TYPES[self.real]
         return np.asarray((words & ((1 << kind.bits - 1) - 1)) > kind.infinity_bits)
 
+    def hide(self, some: DifferingGroup) -> bool:
+        """Whether all results are clamped to one end for each chosen zero point; False if that takes a closer look."""
+        lowest, highest = self.ends
+        most, least = (max(some.left.max(), some.right.max()), min(some.left.min(), some.right.min()))
+        return self.clamps and (most + self.chosen[-1] <= lowest or least + self.chosen[0] >= highest)
+
     def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
         """The least and the greatest zero point that show each result after clamping; none if they cross."""
         lowest, highest = self.ends
@@ -96,35 +108,56 @@ class Differences:
     def __init__(self, zero_points: ZeroPoints) -> None:
         self.zero_points = zero_points
         lowest, highest = zero_points.ends
-        is_chosen = np.zeros(highest - lowest + 2, np.int64)
-        is_chosen[np.asarray(zero_points.chosen, np.int64) - lowest + 1] = 1
-        self.before = np.cumsum(is_chosen)  # how many chosen zero points there are up to the one before
-        self.changes = np.zeros(highest - lowest + 2, np.int64)
+        self.is_chosen = np.zeros(highest - lowest + 1, bool)
+        self.is_chosen[np.asarray(zero_points.chosen, np.int64) - lowest] = True
+        self.before = np.cumsum([0, *self.is_chosen])  # how many chosen zero points there are below each
+        self.is_shown = np.zeros(highest - lowest + 1, bool)
+        self.witnesses: list[Differing] = []  # together they show a difference for each zero point with one
         self.simplest: Differing | None = None
-        self.least: int | None = None  # distance of inputs from zero
-        self.with_any = 0  # scales
+        self.least: int | None = None  # distance of codes from the zero point
 
     def note(self, some: DifferingGroup) -> Array:
         """Take note of results that differ; which of them count."""
+        if self.zero_points.hide(some):
+            return np.zeros(len(some.left), bool)
         low, high = self.zero_points.showing(some)
-        lowest = self.zero_points.ends[0]
-        counts = low <= high
-        counts[counts] = self.before[high[counts] - lowest + 1] > self.before[low[counts] - lowest]
+        lowest, last = self.zero_points.ends[0], len(self.is_chosen) - 1
+        first, end = np.clip(low - lowest, 0, last), np.clip(high - lowest, -1, last)
+        counts = (low <= high) & (self.before[end + 1] > self.before[first])
         if not counts.any():
-            return counts
-        np.add.at(self.changes, low[counts] - lowest, 1)
-        np.add.at(self.changes, high[counts] - lowest + 1, -1)
+            return np.asarray(counts)
         places = np.flatnonzero(counts)
         distances = some.distances(places)
-        least = int(distances.min())
-        self.least = least if self.least is None else min(self.least, least)
-        best = np.lexsort((some.words[places], distances, some.bits[places]))[0] if len(places) > 1 else 0
+        if some.codes is not None:
+            least = int(distances.min())
+            self.least = least if self.least is None else min(self.least, least)
+        order = some.order(self.zero_points.real)[places]
+        best = np.lexsort((some.words[places], distances, order))[0] if len(places) > 1 else 0
         self.take(self.differing(some, int(places[best]), int(distances[best]), (low, high)))
-        return counts
+        self.witness(some, places, distances, (low, high))
+        return np.asarray(counts)
+
+    def witness(self, some: DifferingGroup, places: Array, distances: Array, zeros: tuple[Array, Array]) -> None:
+        """Keep results that show zero points which no result has shown: the fewest, those of the widest spans."""
+        if (self.is_shown | ~self.is_chosen).all():
+            return
+        lowest = self.zero_points.ends[0]
+        first, last = zeros[0][places] - lowest, zeros[1][places] - lowest
+        changes = np.zeros(len(self.is_chosen) + 1, np.int64)
+        np.add.at(changes, first, 1)
+        np.add.at(changes, last + 1, -1)
+        missing = (np.cumsum(changes)[:-1] > 0) & self.is_chosen & ~self.is_shown
+        while missing.any():
+            zero = int(np.argmax(missing))
+            widest = int(np.argmax(np.where((first <= zero) & (zero <= last), last, -1)))
+            self.witnesses.append(self.differing(some, int(places[widest]), int(distances[widest]), zeros))
+            shown = slice(int(first[widest]), int(last[widest]) + 1)
+            self.is_shown[shown] |= self.is_chosen[shown]
+            missing[shown] = False
 
     def differing(self, some: DifferingGroup, place: int, distance: int, zeros: tuple[Array, Array]) -> Differing:
         return Differing(
-            int(some.bits[place]),
+            int(some.order(self.zero_points.real)[place]),
             distance,
             int(some.words[place]),
             () if some.codes is None else tuple(int(code) for code in some.codes[place]),
@@ -136,22 +169,36 @@ class Differences:
 
     def take(self, one: Differing) -> None:
         def rank(each: Differing) -> tuple[int, int, int]:
-            return each.bits, each.distance, each.word
+            return each.order, each.distance, each.word
 
         if self.simplest is None or rank(one) < rank(self.simplest):
             self.simplest = one
 
     def join(self, other: Differences) -> None:
         """Take over what another block found."""
-        self.with_any += other.with_any
-        self.changes += other.changes
+        lowest = self.zero_points.ends[0]
+        for one in other.witnesses:
+            shown = slice(one.zeros[0] - lowest, one.zeros[1] - lowest + 1)
+            if (self.is_chosen & ~self.is_shown)[shown].any():
+                self.witnesses.append(one)
+                self.is_shown[shown] |= self.is_chosen[shown]
         if other.simplest is not None:
             self.take(other.simplest)
         if other.least is not None:
             self.least = other.least if self.least is None else min(self.least, other.least)
 
-    def differs(self) -> list[int]:
-        """The zero points of the claim that show a difference."""
+    def fewest_witnesses(self) -> list[Differing]:
+        """The fewest witnesses that together show each zero point with a difference."""
         lowest = self.zero_points.ends[0]
-        shown = np.cumsum(self.changes) > 0
-        return [zero for zero in self.zero_points.chosen if shown[zero - lowest]]
+        first, last = (np.array([one.zeros[end] - lowest for one in self.witnesses], np.int64) for end in (0, 1))
+        missing, found = self.is_shown.copy(), []
+        while missing.any():
+            zero = int(np.argmax(missing))
+            widest = int(np.argmax(np.where((first <= zero) & (zero <= last), last, -1)))
+            found.append(self.witnesses[widest])
+            missing[: int(last[widest]) + 1] = False
+        return found
+
+    def holds(self) -> list[int]:
+        """The zero points of the claim that show no difference."""
+        return [int(zero) + self.zero_points.ends[0] for zero in np.flatnonzero(self.is_chosen & ~self.is_shown)]

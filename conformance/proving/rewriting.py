@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tiebreak.conformance.proving.codes import Goal
-from tiebreak.conformance.proving.scalars import MAX, Scalar
+from tiebreak.conformance.proving.scalars import MAX, MEAN, Scalar
 from tiebreak.golden.patterns.graph import DEQUANTIZE, QUANTIZE
 
+COMMUTATIVE = ("Add", "Mul", MAX, MEAN)  # IEEE 754's sum and product, NaN aside
 RISING = (QUANTIZE, DEQUANTIZE, "Relu", "Clip")  # never fall as their input grows, if scales are positive
 
 
@@ -23,13 +25,32 @@ def maxima_outside(number: Scalar, *, positive: bool) -> Scalar:
     return number
 
 
-def parts_of(goal: Goal) -> list[Goal]:
-    """Claims that imply the claim because both sides do the same with them; none if they do not."""
+def parts_of(goal: Goal) -> tuple[str, list[Goal]] | None:
+    """Claims that imply the claim because both sides do the same with them, and the rule; None if they do not.
+
+    Operands of a sum, a product or a maximum may have changed places.
+    """
     left, right = goal.left, goal.right
     same = (left.operation, left.pair, left.numbers) == (right.operation, right.pair, right.numbers)
     if not left.operation or not same or goal.exact[0] != goal.exact[1]:
-        return []
-    return [Goal(one, other, goal.exact) for one, other in zip(left.inputs, right.inputs, strict=True)]
+        return None
+    if left.operation in COMMUTATIVE and are_crossed(left.inputs, right.inputs):
+        rule, others = "same step, operands changed places", right.inputs[::-1]
+    else:
+        rule, others = "same step", right.inputs
+    return rule, [Goal(one, other, goal.exact) for one, other in zip(left.inputs, others, strict=True)]
+
+
+def are_crossed(left: Sequence[Scalar], right: Sequence[Scalar]) -> bool:
+    """Whether more operands equal, but for their own order, the one in the other place than the one in their own."""
+    (a, b), (c, d) = ([in_order(one) for one in side] for side in (left, right))
+    return (a == d) + (b == c) > (a == c) + (b == d)
+
+
+def in_order(number: Scalar) -> Scalar:
+    """The number with the operands of sums, products and maxima in the order of their texts."""
+    inputs = tuple(in_order(one) for one in number.inputs)
+    return replace(number, inputs=tuple(sorted(inputs, key=str)) if number.operation in COMMUTATIVE else inputs)
 
 
 def generalized(goal: Goal) -> Goal | None:

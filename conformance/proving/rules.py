@@ -49,6 +49,7 @@ def rule(claim: str, verdict: str, why: str, **where: Any) -> RewriteRule:
 IDENTITY = "Q(DQ(x, s), s) = x"
 TWICE = "DQ(Q(DQ(Q(x, s), s), s), s) = DQ(Q(x, s), s)"
 RELU = "Q(Relu(x), s) = Q(x, s)"
+POOL_DQ = "DQ(MaxPool(x), s) = MaxPool(DQ(x, s))"
 POOL = "Q(MaxPool(x), s) = MaxPool(Q(x, s))"
 SINGLE = "single_round(v, m, s) = double_round(v, m, s)"
 SHIFTED = "round_even(v + (z << s), s) = round_even(v, s) + z"
@@ -73,12 +74,18 @@ RULES: Mapping[str, RewriteRule] = {
         "One scale for the whole tensor is the same as that scale for each slice of an axis.",
     ),
     "relu-q": rule(RELU, REFUTED, "A Relu before Q may be dropped only where Q clamps at zero.", real="float16"),
-    "relu-q-lowest": rule(RELU, PROVED, "With the lowest zero point it may.", zero_points="lowest", real="float16"),
+    "relu-q-lowest": rule(RELU, PROVED, "With the lowest zero point it may.", zero_points="lowest"),
     "relu-q-int8-lowest": rule(
         RELU, PROVED, "The same for int8, in float16.", zero_points="lowest", type="int8", real="float16"
     ),
     "max-pool-q": rule(POOL, PROVED, "MaxPool may move behind Q: Q never falls."),
     "max-pool-q-negative": rule(POOL, REFUTED, "Not with a negative scale: then Q falls.", sign="negative"),
+    "max-pool-dq": rule(POOL_DQ, PROVED, "MaxPool may move behind DQ: DQ never falls."),
+    "max-pool-dq-negative": rule(POOL_DQ, REFUTED, "Not with a negative scale: then DQ falls.", sign="negative"),
+    "per-axis-dq": rule("DQ(Concat(a, b), s) = Concat(DQ(a, s), DQ(b, s))", PROVED, "The same of DQ."),
+    "add-other-order": rule(
+        "Q(Add(DQ(a, s), DQ(b, t)), r) = Q(Add(DQ(b, t), DQ(a, s)), r)", PROVED, "A sum of two has no order."
+    ),
     "max-pool-codes": rule(
         "Q(MaxPool(DQ(x, s)), s) = MaxPool(x)", PROVED, "MaxPool of codes needs no DQ and Q around it."
     ),
@@ -93,8 +100,14 @@ RULES: Mapping[str, RewriteRule] = {
         SHIFTED, PROVED, "A zero point may be added before rounding if it is even.", ranges=SHIFTS, given="(z & 1) == 0"
     ),
     "zero-point-before": rule(SHIFTED, REFUTED, "Not if it is odd: ties then go the other way.", ranges=SHIFTS),
+    "zero-point-uint4": rule(
+        "exact, before-rounding = exact",
+        REFUTED,
+        "Zero points one by one, with every scale: the even ones may be added before rounding, the odd ones not.",
+        type="uint4",
+    ),
     "zero-point-128": rule(
-        "exact, before-rounding = exact", PROVED, "The same for one zero point, with every scale.", zero_points="128"
+        "exact, before-rounding = exact", PROVED, "The same for one zero point of uint8.", zero_points="128"
     ),
     "zero-point-before-float32": rule(
         "divide in float32, before-rounding = divide in float32",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,9 @@ from tiebreak.golden.patterns.exact import exact
 from tiebreak.golden.patterns.graph import REAL, Pattern, ScalePair
 from tiebreak.golden.problem import Array
 
+Rows = Mapping[str, Array]  # [rows, width] of each operand
 MOST_ROWS = 1 << 16
+MOST_BITS = 12  # of simpler floats that are tried
 FEW_BITS = ("1", "1.5", "1.25", "1.75", "3", "5")
 
 
@@ -32,15 +35,21 @@ def search(claim: Claim, further: Sequence[Mapping[str, ScalePair]] = ()) -> Wri
         return None  # no scale to choose
     if not all(is_computed(one) for side in sides if not side.is_exact for one in side.numbers):
         return None  # a curve's float is not that of every library
-    best: tuple[Any, WrittenCounterexample] | None = None
+    best: tuple[Any, Mapping[str, ScalePair], Rows] | None = None
     for pairs in (*further, *settings(claim)):
-        bits = sum(bits_of(pair, claim.real) for pair in pairs.values())
-        if best is not None and bits > best[0][0]:
+        simplicity = simplicity_of(pairs, claim.real)
+        if best is not None and simplicity > best[0][:2]:
             continue
-        found = difference(claim, pairs)
-        if found is not None and (best is None or (bits, found[0]) < best[0]):
-            best = (bits, found[0]), found[1]
-    return best[1] if best else None
+        found = difference(claim, pairs, rows_of(claim, pairs))
+        if found is not None and (best is None or (*simplicity, found[0]) < best[0]):
+            best = (*simplicity, found[0]), pairs, found[1]
+    return written_row(claim, best[1], simplified(claim, best[1], best[2])) if best else None
+
+
+def simplicity_of(pairs: Mapping[str, ScalePair], real: str) -> tuple[int, int]:
+    """The significant bits of all scales, and how far these are from 1."""
+    scales = [abs(float(pair.scale)) for pair in pairs.values()]
+    return sum(bits_of(pair, real) for pair in pairs.values()), sum(abs(math.frexp(one)[1] - 1) for one in scales)
 
 
 def settings(claim: Claim) -> Iterator[dict[str, ScalePair]]:
@@ -74,28 +83,83 @@ def bits_of(pair: ScalePair, real: str) -> int:
     return int(significant_bits(word.view(f"u{word.itemsize}"), real)[0])
 
 
-def difference(claim: Claim, pairs: Mapping[str, ScalePair]) -> tuple[float, WrittenCounterexample] | None:
-    """The difference whose operands are nearest to zero, with their distance from it."""
-    rows = rows_of(claim, pairs)
-    ordinary = np.ones((len(next(iter(rows.values()))), 1), bool)
-    left, right = (values_of(side, claim, pairs, rows, ordinary) for side in (claim.left, claim.right))
-    if left is None or right is None:
-        return None
-    differs = (left != right) & has_value(left) & has_value(right) & ordinary
-    places = np.argwhere(differs)
+def difference(claim: Claim, pairs: Mapping[str, ScalePair], rows: Rows) -> tuple[float, Rows] | None:
+    """The row that differs whose operands are nearest to zero, behind their distance from it."""
+    differs = where_sides_differ(claim, pairs, rows)
+    places = np.flatnonzero(differs)
     if not len(places):
         return None
     distances = sum(np.abs(row.astype(np.float64)).sum(axis=1) for row in rows.values())
-    row, column = min(places.tolist(), key=lambda place: (float(np.asarray(distances)[place[0]]), place))
+    distance = np.asarray(distances)[places]
+    best = places[int(np.argmin(distance))]
+    return float(distance.min()), {name: values[best : best + 1] for name, values in rows.items()}
+
+
+def where_sides_differ(claim: Claim, pairs: Mapping[str, ScalePair], rows: Rows) -> Array:
+    """Whether any column differs, for each row."""
+    found = sides_of_rows(claim, pairs, rows)
+    count = len(next(iter(rows.values())))
+    if found is None:
+        return np.zeros(count, bool)
+    left, right, ordinary = found
+    return np.asarray(((left != right) & has_value(left) & has_value(right) & ordinary).any(axis=1))
+
+
+def sides_of_rows(claim: Claim, pairs: Mapping[str, ScalePair], rows: Rows) -> tuple[Array, Array, Array] | None:
+    """Both sides, [rows, width], and whether each row keeps to the claim's range; None if a truth is not known."""
+    ordinary = np.ones((len(next(iter(rows.values()))), 1), bool)
+    left, right = (values_of(side, claim, pairs, rows, ordinary) for side in (claim.left, claim.right))
+    return None if left is None or right is None else (left, right, ordinary)
+
+
+def simplified(claim: Claim, pairs: Mapping[str, ScalePair], row: Rows) -> Rows:
+    """A row that still differs, with each operand in turn as simple as the others allow."""
+    for name in sorted(row):
+        for index in range(row[name].shape[1]):
+            candidates = simpler_values(row[name][0, index])
+            if not len(candidates):
+                continue
+            rows = {other: np.repeat(values, len(candidates), axis=0) for other, values in row.items()}
+            rows[name][:, index] = candidates
+            if len(places := np.flatnonzero(where_sides_differ(claim, pairs, rows))):
+                row = {other: values[places[0] : places[0] + 1] for other, values in rows.items()}
+    return row
+
+
+def simpler_values(value: Any) -> Array:
+    """Codes nearer to 0, or floats of fewer significant bits, at most 12, within a factor of 16; simplest first."""
+    if np.asarray(value).dtype.kind in "iu":
+        nearer = np.arange(-abs(int(value)), abs(int(value)) + 1)
+        allowed = nearer[(nearer >= 0) | (int(value) < 0)]
+        return np.asarray(allowed[np.argsort(np.abs(allowed), kind="stable")][: abs(int(value))])
+    kind = np.asarray(value).dtype
+    fraction, exponent = math.frexp(float(value))
+    if fraction == 0:
+        return np.zeros(0, kind)
+    bits = min(int(significant_bits(np.array([value]).view(f"u{kind.itemsize}"), kind.name)[0]) - 1, MOST_BITS)
+    found = [np.zeros(1)]
+    for count in range(1, bits + 1):
+        odd = np.array([1.0]) if count == 1 else np.arange((1 << count - 1) + 1, 1 << count, 2) / (1 << count - 1)
+        sizes = np.sort(np.outer(2.0 ** np.arange(exponent - 5, exponent + 4), odd).ravel())
+        found.append(np.stack([sizes, -sizes], axis=1).ravel())
+    floats = np.concatenate(found)
+    return np.asarray(floats[floats.astype(kind).astype(np.float64) == floats].astype(kind))
+
+
+def written_row(claim: Claim, pairs: Mapping[str, ScalePair], row: Rows) -> WrittenCounterexample:
+    """A row that differs, and the first column that does."""
+    found = sides_of_rows(claim, pairs, row)
+    assert found is not None
+    left, right, _ = found
+    column = int(np.argmax(((left != right) & has_value(left) & has_value(right))[0]))
     operands = {
-        name + (f"[{index}]" if values.shape[1] > 1 else ""): shown(values[row, index])
-        for name, values in rows.items()
+        name + (f"[{index}]" if index else ""): shown(values[0, index])
+        for name, values in row.items()
         for index in range(values.shape[1])
     }
     scales = {name: shown(pair.scale) for name, pair in pairs.items()}
     zeros = {name: pair.zero_point for name, pair in pairs.items()}
-    found = WrittenCounterexample(operands, scales, zeros, shown(left[row, column]), shown(right[row, column]))
-    return float(np.asarray(distances)[row]), found
+    return WrittenCounterexample(operands, scales, zeros, shown(left[0, column]), shown(right[0, column]))
 
 
 def has_value(results: Array) -> Array:

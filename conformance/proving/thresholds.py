@@ -72,7 +72,7 @@ def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress, 
                 block.touched[scales[block.differing.note(some)]] = True
         return block
 
-    return collected(standing, zero_points, try_blocks(blocks, of_block, progress, workers), 4 * room + 10)
+    return collected(standing, zero_points, try_blocks(blocks, of_block, progress, workers))
 
 
 def one_operand(goal: Goal) -> tuple[Scalar]:

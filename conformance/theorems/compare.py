@@ -108,8 +108,7 @@ def compare(
     `log` gets a line for each block of scales; a log of the same comparison is gone on with. `progress` is called with
     the blocks that are done and the number of all. `workers` are threads.
     """
-    counter = (SingleCounter if domain.real == "float32" else NarrowCounter)(left, right, domain)
-    counter.check()
+    counter = counter_of(left, right, domain)
     wanted = counter.blocks()
     written = TheoremLog(log, {**FORMAT, **described(left, right, domain)}) if log is not None else None
     try:
@@ -124,6 +123,13 @@ def compare(
         if written:
             written.close()
     return summed(counter, [known[block] for block in wanted])
+
+
+def counter_of(left: NamedArithmetic, right: NamedArithmetic, domain: ScaleDomain) -> Counter:
+    """What counts a block of scales. InvalidInput where an arithmetic is not defined."""
+    counter = (SingleCounter if domain.real == "float32" else NarrowCounter)(left, right, domain)
+    counter.check()
+    return counter
 
 
 def described(left: NamedArithmetic, right: NamedArithmetic, domain: ScaleDomain) -> dict[str, Any]:

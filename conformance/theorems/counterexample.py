@@ -35,13 +35,16 @@ def simplest_counterexample(real: FloatType, scale: int, lowest: int, left: Arra
     return Counterexample(abs(x) | (x < 0) << (real.bits - 1), scale, *codes)
 
 
-def roundest(low: int, high: int) -> int:
-    """The ordinal in [low, high) with the most zeros at its end; the one nearest to 0 of those."""
+def roundest(low: int, high: int, most: int = 1 << 40) -> int:
+    """The ordinal in [low, high) with the most zeros at its end; the one nearest to 0 of those.
+
+    From a multiple of `most` on further zeros do not count.
+    """
     if low <= 0 < high:
         return 0
     if high <= 0:
-        return -roundest(1 - high, 1 - low)
+        return -roundest(1 - high, 1 - low, most)
     step = 1
-    while -(-low // (2 * step)) * 2 * step < high:
+    while step < most and -(-low // (2 * step)) * 2 * step < high:
         step *= 2
     return -(-low // step) * step

@@ -66,7 +66,9 @@ def apply(step: PatternStep, values: list[ExactValue], pairs: Mapping[str, Scale
         return quantize(values[0], pairs[step.pair])
     if step.operation == DEQUANTIZE:
         pair = pairs[step.pair]
-        return ExactValue(values[0].numbers - pair.zero_point, Fraction(float(pair.scale)))
+        scale = Fraction(float(pair.scale))
+        sign = 1 if scale > 0 else -1  # a unit is positive, so that numbers are in its order
+        return ExactValue((values[0].numbers - pair.zero_point) * sign, abs(scale))
     return STEPS[step.operation](step.attributes, *values)
 
 
@@ -76,7 +78,7 @@ def quantize(value: ExactValue, pair: ScalePair) -> ExactValue:
     if value.curve:
         numbers = curved(value, lambda real: round(real / scale))
     else:
-        numbers = nearest_even(value.numbers, value.unit / scale)
+        numbers = nearest_even(value.numbers * (1 if scale > 0 else -1), value.unit / abs(scale))
     return ExactValue(np.clip(numbers + pair.zero_point, *pair.ends), Fraction(1))
 
 

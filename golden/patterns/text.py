@@ -21,7 +21,9 @@ from tiebreak.golden.patterns.operations import OPERATIONS, SAME, Operation
 from tiebreak.golden.untrusted_text import printable
 
 TYPES = ("uint8", "int8", "uint16", "int16")
+CLAIM_TYPES = (*TYPES, "uint4", "int4")
 CONSTANT = "constant"
+CHOOSING = ("MaxPool", "Concat", "Resize")  # they take codes, too, and give some of them
 LONGEST, MOST_STEPS = 500, 16
 NAME = re.compile(r"[a-x][0-9]{0,3}")  # y is the output; scripts have longer names of their own
 Number = int | float
@@ -45,10 +47,11 @@ def pattern_of(words: str, type_: str = "uint8") -> Pattern:
 def value_of(text: str, type_: str, quantized: Mapping[str, str] | None = None) -> tuple[str, Reader]:
     """The name of an expression's value, and what it is made of; it may be an operand alone. InvalidInput.
 
-    `quantized` are element types of operands that are codes though they stand under no DQ.
+    `quantized` are element types of operands that are codes though they stand right under no DQ. If it is given, DQ
+    also takes what MaxPool, Concat or Resize makes of codes.
     """
     written = expression_of(text)
-    reader = Reader(type_, frozenset(pairs_named_in(written)), quantized or {})
+    reader = Reader(type_, frozenset(pairs_named_in(written)), quantized or {}, quantized is not None)
     return reader.read(written, SAME), reader
 
 
@@ -70,9 +73,14 @@ class Reader:
     type: str
     taken: frozenset[str]  # names of pairs that the text has
     quantized: Mapping[str, str] = field(default_factory=dict)
+    is_claim: bool = False  # then DQ takes codes that an operation has chosen, and types may be narrow
     operands: dict[str, Operand] = field(default_factory=dict)
     steps: list[PatternStep] = field(default_factory=list)
     pairs: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        return CLAIM_TYPES if self.is_claim else TYPES
 
     def pattern(self, name: str, text: str) -> Pattern:
         last = self.steps[-1]
@@ -101,8 +109,8 @@ class Reader:
         if not written.args or len(shared) > 1 or not all(isinstance(one, ast.Name) for one in shared):
             raise InvalidInput(f"{shown(written)}: {name} takes a value and, if it is shared, the name of its scale")
         value = written.args[0]
-        if kind not in ("", *TYPES):
-            raise InvalidInput(f"{shown(written)}: type is one of {', '.join(TYPES)}")
+        if kind not in ("", *self.types):
+            raise InvalidInput(f"{shown(written)}: type is one of {', '.join(self.types)}")
         pair = shared[0].id if shared and isinstance(shared[0], ast.Name) else ""
         return (
             self.quantize(value, pair, kind, width) if name == QUANTIZE else self.dequantize(value, pair, kind, width)
@@ -117,8 +125,11 @@ class Reader:
         if isinstance(written, ast.Call) and named(written) != CONSTANT:
             value = self.read(written, width)
             last = self.steps[-1]
+            if self.is_claim and last.operation != QUANTIZE and not pair:
+                raise InvalidInput(f"DQ of {shown(written)} names its scale, as in DQ(MaxPool(x), s)")
             pair = self.pair(pair or last.pair, kind)
-            if last.operation != QUANTIZE or self.pairs[last.pair] != self.pairs[pair]:
+            is_code = self.is_claim or last.operation == QUANTIZE
+            if not is_code or self.type_of(value) != self.pairs[pair]:
                 raise InvalidInput(f"{shown(written)}: DQ takes an operand, a constant, or what a Q of its type gives")
             return self.add(PatternStep(DEQUANTIZE, (value,), "", {}, pair))
         pair = self.pair(pair, kind)
@@ -128,6 +139,16 @@ class Reader:
             raise InvalidInput(f"{shown(written)}: DQ takes the name of an operand, or {CONSTANT}(NAME)")
         value = self.operand(inner.id, self.pairs[pair], width, constant=is_constant)
         return self.add(PatternStep(DEQUANTIZE, (value,), "", {}, pair))
+
+    def type_of(self, value: str) -> str:
+        """The element type of a value: a step that chooses among codes gives codes."""
+        if value in self.operands:
+            return self.operands[value].type
+        step = next(one for one in self.steps if one.output == value)
+        if step.operation == QUANTIZE:
+            return self.pairs[step.pair]
+        chosen_types = {self.type_of(one) for one in step.inputs}
+        return chosen_types.pop() if step.operation in CHOOSING and len(chosen_types) == 1 else REAL
 
     def pair(self, name: str, kind: str) -> str:
         """The name of a pair of scale and zero point: a new one if it has none yet."""
