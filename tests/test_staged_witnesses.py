@@ -97,7 +97,9 @@ def test_every_two_values_are_told_apart_by_a_golden_vector(
             unlike = {value.id for one, other in values if one is not other for value in (one, other)}
             assert pair.witness is not None or any(unlike <= alike for alike in same.get(stage.output, ())), unlike
         told = [pair.witness for pair in pairs if pair.witness is not None]
-        assert len({tuple(one.tobytes() for one in (witness.x, *witness.others)) for witness in told}) >= (4 if operator == BACK else 5)
+        assert len({tuple(one.tobytes() for one in (witness.x, *witness.others)) for witness in told}) >= (
+            4 if operator == BACK else 5
+        )
         assert all(is_shown(stage, witness, cases) for witness in told)
 
 
