@@ -67,7 +67,7 @@ def in_half(node: Node, x: Array, scales: Array) -> tuple[Array, ...]:
 
 def in_bfloat(node: Node, x: Array, scales: Array) -> tuple[Array, ...]:
     difference = x.astype(f32) - f32(8 if node.input_type == "uint4" else 0)
-    return ((difference.astype(bf16) * spread(scales).astype(bf16)).astype(f32),)
+    return (np.multiply(difference.astype(bf16), spread(scales).astype(bf16)).astype(f32),)
 
 
 def without_offset(node: Node, x: Array, scales: Array) -> tuple[Array, ...]:
