@@ -14,6 +14,7 @@ from tiebreak.conformance.audit.operators import STAGED, arithmetic_of, audited_
 from tiebreak.conformance.semantics.model import Arithmetic
 from tiebreak.conformance.semantics.stages import Stage
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.tensorflow_ranges import RANGE_MODES
 from tiebreak.reports.matrix import matrix_markdown
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -67,9 +68,15 @@ def node_of(operator: str, source: str, target: str, attributes: dict[str, Any])
     return audited_node(operator, attributes, source, target, 0)
 
 
+RANGED = ("int8", "uint8", "int32")  # integers of nodes of Dequantize that have together every value
 STAGE_PAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # whose first output has a matrix
-STAGES = (*STAGE_PAGES, "nvidia.NVFP4Quantize", "gguf.Quantize")  # operators whose outputs have a table each
-STAGE_TYPES = {"gguf.Quantize": ("int8", "uint4")}  # output types whose tables differ
+STAGES = (
+    *STAGE_PAGES,
+    "nvidia.NVFP4Quantize",
+    "gguf.Quantize",
+    "gguf.Dequantize",
+)  # operators whose outputs have a table each
+STAGE_TYPES = {"gguf.Quantize": ("int8", "uint4"), "gguf.Dequantize": ("int8", "uint4")}  # integers whose tables differ
 
 
 def stages_of(operator: str, given: str = "", target: str = "") -> Iterator[Stage]:
@@ -84,6 +91,10 @@ def tables() -> str:
         also = ALSO.get(operator, "")
         if operator != "onnx.Cast":
             parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
+    for mode in RANGE_MODES:
+        asked = [{"mode": mode, "narrow_range": narrow} for narrow in (False, True)]
+        ranged = [node_of("tensorflow.Dequantize", "", kind, one) for kind in RANGED for one in asked]
+        parts += table(f"`tensorflow.Dequantize`, {mode}", ranged)
     for operator in STAGES:
         for given in givens(operator):
             named = f"`{operator}`" + (f" with `{given}`" if given else "")

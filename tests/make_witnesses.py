@@ -70,11 +70,13 @@ def nodes() -> Iterator[Node]:
 def staged_nodes() -> Iterator[Node]:
     """Of the operators whose outputs come in stages: of each golden file, and each attribute that has a rule."""
     for operator in STAGED:
-        for source, target in get_operator(operator).files:
+        spec = get_operator(operator)
+        for source, target in spec.files:
+            kinds = (target, source) if spec.family == "dequantize" else (source, target)  # the real one first
             modes = ocp_mx_quantize.modes_of(target) if operator == "ocp.MXQuantize" else ("",)
             for mode in modes:
                 asked = {"scaling_mode": mode} if mode else {}
-                yield from (audited_node(operator, asked, source, target, 0, given) for given in givens(operator))
+                yield from (audited_node(operator, asked, *kinds, 0, given) for given in givens(operator))
 
 
 def givens(operator: str) -> tuple[str, ...]:
@@ -95,8 +97,9 @@ def staged_rows(node: Node) -> Iterator[tuple[str, list[list[Any]]]]:
         )
 
 
-def code_of(scalar: Array) -> int:
-    return int(codes_of(scalar).reshape(()))
+def code_of(operand: Array) -> int:
+    """The code of a scalar; of scales of blocks that of the last one, which a probe is about."""
+    return int(codes_of(operand).reshape(-1)[-1])
 
 
 def witnesses_of_stage(stage: Stage) -> Iterator[Probe]:

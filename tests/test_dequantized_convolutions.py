@@ -8,6 +8,7 @@ import pytest
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import with_constants
 from tiebreak.golden.problem import Array
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
@@ -69,3 +70,39 @@ def test_a_tie_tells_where_the_zero_point_is_added() -> None:
     assert len(given) == 5
     assert given["and divides"] == 1
     assert {value for ending, value in given.items() if ending != "and divides"} == {2}
+
+
+IN_RANGE_OF_SUM = "convolves-integers:then a FakeQuantize whose range is divided by the factor first"
+OF_INTEGERS = next(run for cause, run in MISTAKES if cause.id == IN_RANGE_OF_SUM)
+
+
+def with_every_x(kind: str, points: tuple[int, int, int], w: int) -> tuple[Array, ...]:
+    """Every x of a type times one weight, with scales 0.02, 0.03 and 0.04."""
+    of_x, of_w, of_y = (np.asarray(scale, np.float32) for scale in (0.02, 0.03, 0.04))
+    x_point, w_point, y_point = (np.asarray(point, kind) for point in points)
+    ends = np.iinfo(kind)
+    x = np.arange(ends.min, ends.max + 1).astype(kind).reshape(1, 1, -1)
+    return x, of_x, x_point, np.full((1, 1, 1), w, kind), of_w, w_point, of_y, y_point
+
+
+def test_a_range_that_is_divided_first_has_a_shift_of_its_own() -> None:
+    """The sums are -100 and 10100, the factor 0.0006: the shift is 100.00001, so that 98.5 and 251.5 go upward."""
+    node = make_node(OPERATOR, real="uint8", quantized="uint8")
+    x, *others = with_every_x("uint8", (27, 28, 100), 128)
+    (y,) = OF_INTEGERS(node, np.asarray(x[..., [26, 128]]), *others)
+    assert y.tolist() == [[[99, 252]]]
+    (usual,) = CAUSES["convolves-dequantized:then a FakeQuantize by its formula"](node, x[..., [26, 128]], *others)
+    assert usual.tolist() == [[[98, 252]]]
+
+
+@pytest.mark.parametrize(("kind", "points", "w"), [("uint8", (27, 28, 100), 128), ("int8", (27, 0, -100), 100)])
+def test_openvino_divides_the_range_where_all_parameters_are_constants(
+    kind: str, points: tuple[int, int, int], w: int
+) -> None:
+    openvino = pytest.importorskip("tiebreak.adapters.openvino")
+    inputs = with_every_x(kind, points, w)
+    node = make_node(OPERATOR, real=kind, quantized=kind, zero_point=False)
+    constants = {t.name: array for t, array in zip(node.inputs[1:], inputs[1:], strict=True)}
+    (found,) = openvino.OpenVino().compile(with_constants(node, constants))(*inputs)
+    (given,) = OF_INTEGERS(node, *inputs)
+    assert found.tolist() == given.tolist()

@@ -23,6 +23,7 @@ from tiebreak.golden.nodes import Case
 
 TRUE, RIVAL = Cause("own-reciprocal", "quotient", rank=5), Cause("flushes-scales", "quotient", rank=2)
 THIRD = Cause("wraps", "range", rank=9)
+KNOWN = replace(THIRD, id="divides-in:bfloat16")
 SIZE = 70
 LAYOUT = Layout(SIZE, SIZE, 1)
 TAIL = range(64, SIZE)  # of vectors of 64, 32 and 16
@@ -155,6 +156,31 @@ def test_few_operands_beside_a_cause_of_the_kind_are_no_finding(many: int, of_ra
     assert [set(one) for one in apart] == [{TRUE}, {RIVAL}], "alone in its kind"
     (typed,) = without_rare(replace(evidence, cases=evidence.cases[:20]), [own], [together])
     assert set(typed) == {TRUE, RIVAL}, "in a run of few cases"
+
+
+def test_a_rival_that_conforming_elements_contradict_is_none() -> None:
+    """TRUE is contradicted 20 times."""
+    evidence = evidence_of([frozenset({THIRD})] * 60 + [frozenset({RIVAL, TRUE})])
+    causes = [THIRD] * (60 * len(TAIL)) + [RIVAL] * len(TAIL)
+    (found,) = without_rare(evidence, [np.arange(len(causes))], [causes])
+    assert list(found) == causes
+
+
+@pytest.mark.parametrize(
+    ("contradicted", "built_in", "left"),
+    [(False, True, KNOWN), (True, True, NO_CAUSE), (False, False, NO_CAUSE)],
+    ids=["known", "contradicted", "not built in"],
+)
+def test_a_case_with_built_in_parameters_takes_a_known_cause_for_a_rare_one(
+    contradicted: bool, built_in: bool, left: Cause
+) -> None:
+    evidence = evidence_of([frozenset({KNOWN})] * 60 + [frozenset({RIVAL, THIRD, KNOWN})], contradicted)
+    whole = [replace(one, consistent=one.matching) for one in evidence.distinct]
+    always = frozenset({"onnx.QuantizeLinear"} if built_in else ())
+    evidence = replace(evidence, distinct=whole, always_constant=always)
+    causes = [KNOWN] * (60 * len(TAIL)) + [RIVAL] * len(TAIL)
+    (found,) = without_rare(evidence, [np.arange(len(causes))], [causes])
+    assert set(found[60 * len(TAIL) :]) == {left}
 
 
 def test_a_small_part_of_a_kind_that_no_cause_explains_keeps_its_name() -> None:

@@ -19,7 +19,7 @@ from tiebreak.golden.vector_inputs.by_witness import witnesses
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 DYNAMIC, BLOCKS, SMALL = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "nvidia.NVFP4Quantize"
-GGUF = "gguf.Quantize"
+GGUF, BACK = "gguf.Quantize", "gguf.Dequantize"
 Pairs = Sequence[set[str]]
 # Ids that no input tells apart, given what comes before.
 ONE_SIGN: Pairs = [  # no scale is negative
@@ -60,6 +60,8 @@ NODES: tuple[tuple[str, str, str, str, dict[str, Pairs]], ...] = (
     (BLOCKS, "float32", "int8", "floor", {}),
     (GGUF, "float32", "int8", "", {"scales": ONE_SIGN}),
     (GGUF, "float32", "uint4", "", {}),
+    (BACK, "int8", "float32", "", {}),
+    (BACK, "uint4", "float32", "", {}),
 )
 
 
@@ -85,7 +87,8 @@ def test_every_two_values_are_told_apart_by_a_golden_vector(
 ) -> None:
     """`mode` is MXQuantize's attribute, or the optional input of NVFP4Quantize."""
     asked = {"scaling_mode": mode} if mode and operator == BLOCKS else {}
-    node = audited_node(operator, asked, source, target, 0, mode if operator == SMALL else "")
+    kinds = (target, source) if operator == BACK else (source, target)
+    node = audited_node(operator, asked, *kinds, 0, mode if operator == SMALL else "")
     cases = separating(node)
     for stage in stages_of(node):
         semantics, pairs = plain_semantics(stage.arithmetic), separated_pairs(stage)
@@ -94,7 +97,9 @@ def test_every_two_values_are_told_apart_by_a_golden_vector(
             unlike = {value.id for one, other in values if one is not other for value in (one, other)}
             assert pair.witness is not None or any(unlike <= alike for alike in same.get(stage.output, ())), unlike
         told = [pair.witness for pair in pairs if pair.witness is not None]
-        assert len({witness.x.tobytes() for witness in told}) >= 5
+        assert len({tuple(one.tobytes() for one in (witness.x, *witness.others)) for witness in told}) >= (
+            4 if operator == BACK else 5
+        )
         assert all(is_shown(stage, witness, cases) for witness in told)
 
 
@@ -112,8 +117,9 @@ def test_the_stored_witnesses_are_those_of_the_stages() -> None:
     found = set[tuple[str, str]]()
     for node in staged_nodes():
         chosen = node.input_type == "float32" and node.output_type in ("uint8", "int8", "uint4", "float4_e2m1fn")
+        chosen |= node.operator == BACK
         kinds = dict(staged_rows(node)) if chosen else {}
         for kind, rows in kinds.items():
             assert witnesses()[node.operator][kind] == rows and all(codes for *_, codes in rows)
             found.add((node.operator, kind))
-    assert found <= stored and len(stored) == 3 + 2 * 2 + 2 * 2 * 2 + 2 * (10 * 4 + 1)
+    assert found <= stored and len(stored) == 3 + 2 + 2 * 2 + 2 * 2 * 2 + 2 * (10 * 4 + 1)

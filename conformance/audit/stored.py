@@ -34,6 +34,7 @@ def witnesses_key(node: Node) -> str:
     if spec.has_attribute("levels"):
         return f"{node.input_type}-{node.attributes['levels']}"
     if spec.has_attribute("mode"):
-        named = (node.attributes.get(name, spec.attribute(name).default) for name in ("mode", "round_mode"))
+        asked = (name for name in ("mode", "round_mode") if spec.has_attribute(name))
+        named = (node.attributes.get(name, spec.attribute(name).default) for name in asked)
         return "-".join([node.output_type, *map(str, named)])
     return f"{node.input_type}-{node.output_type}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from math import inf
 
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
+from tiebreak.conformance.causes.weighing import by_case
+from tiebreak.conformance.judging.rows import Group
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import AT, JOINT, mistakes_of, without_forms
 from tiebreak.golden.problem import Array
@@ -46,7 +48,41 @@ def without_rare(
     for own, causes in zip(places, named, strict=True):
         note_kind(evidence, own, causes, found)
     rare = {id_ for id_, one in found.items() if id_ != NO_CAUSE.id and is_rare(evidence, id_, one)}
-    return [[NO_CAUSE if cause.id in rare else cause for cause in causes] for causes in named] if rare else list(named)
+    if not rare:
+        return list(named)
+    kept = found.keys() - rare - {NO_CAUSE.id}
+    return [with_known(evidence, own, causes, rare, kept) for own, causes in zip(places, named, strict=True)]
+
+
+def with_known(evidence: Evidence, own: Array, causes: Sequence[Cause], rare: Set[str], kept: Set[str]) -> list[Cause]:
+    """The causes of one kind's elements without `rare` ones.
+
+    A case whose parameters are built in has an arithmetic of its own: one that is `kept` elsewhere, gives all elements
+    of the case that have no other cause, and contradicts nothing on its path, is named in place of a rare one.
+    """
+    lost = [index for index, cause in enumerate(causes) if cause.id in rare]
+    instead = dict.fromkeys(lost, NO_CAUSE)
+    for case, some in by_case(evidence.deviating.case[own[lost]]):
+        if evidence.is_built_in(case):
+            known = known_cause(evidence, case, own[lost][some], kept)
+            instead |= {lost[index]: known for index in some.tolist()}
+    return [instead.get(index, cause) for index, cause in enumerate(causes)]
+
+
+def known_cause(evidence: Evidence, case: int, own: Array, kept: Set[str]) -> Cause:
+    """The first one of the causes `kept` that gives some elements (places) of a case and that nothing contradicts."""
+    found = [evidence.distinct[number] for number in evidence.candidates[own].tolist()]
+    common = frozenset.intersection(*(one.consistent for one in found))
+    group, sorts = evidence.groups[case], {one.pathological for one in found}
+    fits = [
+        cause
+        for cause in common
+        if cause.id in kept
+        and not cause.by_position
+        and not any(evidence.against[group, sort].get(cause, 0) for sort in sorts)
+        and not any(evidence.contradicted(group, sort, cause, None) for sort in sorts)
+    ]
+    return min(fits, key=lambda cause: (JOINT in cause.id, cause.rank, cause.id), default=NO_CAUSE)
 
 
 def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: dict[str, Named]) -> None:
@@ -81,9 +117,19 @@ def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:
-    """Whether another single mistake, and not another form of it only, matches all of some elements (places)."""
-    numbers = {int(number) for number in evidence.candidates[own]}
-    matching = (
-        {without_forms(cause.id) for cause in evidence.distinct[n].matching if cause.rank < FIRST_PAIR} for n in numbers
-    )
+    """Whether another single mistake, and not another form of it only, matches all of some elements (places).
+
+    One that a conforming element of their path contradicts is none.
+    """
+    cases, numbers = evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist()
+    keys = {(evidence.groups[case], number) for case, number in zip(cases, numbers, strict=True)}
+    matching = (single_mistakes(evidence, group, number) for group, number in keys)
     return bool(set.intersection(*matching) - {without_forms(id_.partition(AT)[0])})
+
+
+def single_mistakes(evidence: Evidence, group: Group, number: int) -> set[str]:
+    """The ids, without their forms, of the single mistakes that give a candidate and that its group does not refute."""
+    found = evidence.distinct[number]
+    against = evidence.against[group, found.pathological]
+    singles = [cause for cause in found.matching if cause.rank < FIRST_PAIR and not against.get(cause, 0)]
+    return {without_forms(cause.id) for cause in singles}

@@ -15,6 +15,7 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
 Finish = Callable[[str, Array, Array, Array], Array]  # y's type, the sum, y's scale and zero point to integers
+FinishOfSum = Callable[[str, Array, Array, Array, Array], Array]  # the same of a sum of integers and its factor
 Level = Callable[[Array, Array, Array], Array]  # x, and the ends of its range
 STEPS = np.float32(255)  # of 8 bits
 
@@ -58,6 +59,19 @@ def level_by_formula(x: Array, low: Array, high: Array) -> Array:
     return np.asarray((x - low) / (high - low) * STEPS)
 
 
+def fake_quantizes_sum(kind: str, total: Array, factor: Array, scale: Array, point: Array) -> Array:
+    """The integer of a sum of integers that times a factor is a real number.
+
+    Where parameters are constants, OpenVINO divides the ends of y's range by the factor, so that a FakeQuantize takes
+    the sum itself. Scale and shift are computed first; the shift has y's lowest integer in it; the two steps are fused.
+    """
+    own = INTEGER_TYPES[kind]
+    low, high = (scale * (np.float32(end) - point) / factor for end in (own.lowest, own.highest))
+    shift = -low * STEPS / (high - low) + np.float32(own.lowest)
+    return np.rint(ws.fused(total.astype(np.float32), STEPS / (high - low), shift)).astype(np.float64)
+
+
+IN_RANGE_OF_SUM = "then a FakeQuantize whose range is divided by the factor first"
 USUAL = "then a FakeQuantize by its formula"
 FINISHES: tuple[tuple[str, Finish], ...] = (
     ("and divides", divides),

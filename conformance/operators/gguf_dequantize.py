@@ -13,9 +13,19 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    Axis,
+    CaseConstraints,
+    Cause,
+    Mistake,
+    OperatorUnderTest,
+    StagedSemantics,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_gguf import OF_GGUF_BLOCKS
+from tiebreak.conformance.semantics.gguf_dequantize import gguf_dequantize_stages
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.gguf_dequantize import BLOCK, ID, OFFSETS
 from tiebreak.golden.problem import Array
@@ -161,7 +171,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(measured=BLOCK, whole_blocks=True, one_for_each_block=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent(
-        "nothing is rounded: every order of its steps is exact in float32, so there is no arithmetic to name"
-    ),
+    semantics=StagedSemantics(gguf_dequantize_stages, OF_GGUF_BLOCKS),
 )

@@ -44,6 +44,7 @@ class ConvolutionSteps:
 
     sums: SumSteps = field(default_factory=SumSteps)
     whole: dq.Finish | None = None  # in place of the sum, the quotient and rounding; x, w and the bias are dequantized
+    of_integers: dq.FinishOfSum | None = None  # in place of the quotient and rounding
     of_inputs: bool = False  # whether w's scales and zero points belong to its input channels
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     scale_of: Callable[[Array, int], Array] | None = None
@@ -63,8 +64,12 @@ class ConvolutionSteps:
             total = self.bias(total, inputs[8].astype(np.int64)[channel])
         owner = depths(windows.shape, w_scale.size) if self.along_depth else channel
         scales = self.scales(x_scale, self.scale_for(w_scale, owner), y_scale)
-        quotient = self.quotient(total, *scales)
         kind = node.output_type
+        if self.of_integers:
+            factor, point = scales[0] * scales[1], y_point.astype(np.float32)
+            found = self.clamp(kind, numbers_alone(self.of_integers(kind, total, factor, y_scale, point)))
+            return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
+        quotient = self.quotient(total, *scales)
         found = self.clamp(kind, self.add(kind, self.round(quotient).astype(np.float64), y_point.astype(np.float64)))
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
 
@@ -81,9 +86,7 @@ class ConvolutionSteps:
         if len(inputs) > 8:
             total = total + inputs[8].astype(real)[channel] * (of_x * scale)
         finish, kind = self.whole or exactly, node.output_type
-        found = self.clamp(kind, finish(kind, total, y_scale, y_point.astype(np.float32)))
-        if np.isnan(found).any():
-            raise ValueError("no integer")
+        found = self.clamp(kind, numbers_alone(finish(kind, total, y_scale, y_point.astype(np.float32))))
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
 
     def scale_for(self, w_scale: Array, channel: Array) -> Array:
@@ -91,6 +94,12 @@ class ConvolutionSteps:
             raise nothing_to_mistake()
         at = channel if self.scale_of is None else self.scale_of(channel, w_scale.size) % w_scale.size
         return np.asarray(w_scale.reshape(-1)[at] if w_scale.size > 1 else w_scale.reshape(()))
+
+
+def numbers_alone(values: Array) -> Array:
+    if np.isnan(values).any():
+        raise ValueError("no integer")
+    return values
 
 
 def depths(shape: tuple[int, ...], count: int) -> Array:
@@ -226,6 +235,7 @@ WHOLE = tuple(
     WrongStep(f"convolves-dequantized:{text}", "scale", {"whole": finish}, in_pairs=text == dq.USUAL)
     for text, finish in dq.FINISHES
 )
+OF_INTEGERS = (frequent(f"convolves-integers:{dq.IN_RANGE_OF_SUM}", "scale", of_integers=dq.fake_quantizes_sum),)
 
 # Scales and biases
 
@@ -320,6 +330,6 @@ ENDS = (
     frequent("highest-of-signed", "saturate", clamp=highest_of_signed),
     frequent("narrow-range", "saturate", clamp=narrowed),
 )
-OWN: tuple[WrongStep, ...] = (*QUOTIENTS, *WHOLE, *SCALES, *BIASES, *ROUNDING, *ENDS)
+OWN: tuple[WrongStep, ...] = (*QUOTIENTS, *WHOLE, *OF_INTEGERS, *SCALES, *BIASES, *ROUNDING, *ENDS)
 MISTAKES = single_steps(pipeline, (*OWN, *STEPS))
 PAIRS = pairs_of_steps(pipeline, (*OWN, *STEPS))

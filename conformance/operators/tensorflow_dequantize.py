@@ -7,12 +7,23 @@ from typing import Any
 
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.path_probe import PathProbe, step_classes
-from tiebreak.conformance.operators.several_arithmetics import several_arithmetics
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_dequantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.tensorflow_ranges import draw_ranges, end_tensors
+from tiebreak.conformance.semantics.range_dequantize import (
+    range_dequantize,
+    role_of_range_dequantizer,
+    silence_of_offset,
+)
 from tiebreak.golden.operators.tensorflow_dequantize import REAL_TYPES
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
 from tiebreak.golden.samples.model import Tensor
@@ -98,15 +109,11 @@ TESTED = OperatorUnderTest(
     axis=Axis("axis"),
     forbidden_calls=FORBIDDEN_CALLS,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=several_arithmetics(
-        "integers",
-        (
-            "range-ratio-first",
-            "divides-before-width",
-            "min-first-in-float32",
-            "moves-minimum:to the nearest multiple in float32",
-            "divides-by-step",
-            "factor-in-bfloat16",
-        ),
+    semantics=AuditedSemantics(
+        range_dequantize,
+        never_elementwise,
+        role_of=role_of_range_dequantizer,
+        silence=silence_of_offset,
+        of_integers=True,
     ),
 )

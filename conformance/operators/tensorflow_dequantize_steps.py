@@ -120,6 +120,11 @@ def by_zero_point(x: Array, o: RangedInput) -> Array:
     return np.asarray((x - np.rint(-o.low / o.step)) * o.step)
 
 
+def reciprocal_ratio(o: RangedInput) -> Array:
+    """As compilers rewrite a division by a constant."""
+    return np.asarray(o.width * (F32(1) / o.steps))
+
+
 def between(x: Array, o: RangedInput) -> Array:
     share = x / o.steps
     return np.asarray(o.low * (F32(1) - share) + o.high * share)
@@ -169,6 +174,10 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("offset-of-half-less", "offset", offset=lambda o: offset_of(o) - 0.5 * o.kind.signed),
         frequent("range-ratio-first", "combined", combined=lambda x, o: o.low + x * o.step),
         frequent("result:fused", "combined", combined=lambda x, o: ws.fused(x, o.step, o.low)),
+        frequent("range-ratio-by-reciprocal", "combined", combined=lambda x, o: o.low + x * reciprocal_ratio(o)),
+        frequent(
+            "range-ratio-by-reciprocal-fused", "combined", combined=lambda x, o: ws.fused(x, reciprocal_ratio(o), o.low)
+        ),
         frequent("divides-before-width", "combined", combined=lambda x, o: o.low + x / o.steps * o.width),
         frequent(
             "reciprocal-of-integer-range", "combined", combined=lambda x, o: o.low + x * o.width * (F32(1) / o.steps)

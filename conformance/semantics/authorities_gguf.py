@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tiebreak.conformance.semantics.block_quantize import ELEMENTS, SCALES
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority, ValueNamed
+from tiebreak.conformance.semantics.gguf_dequantize import OUTPUT
 
 OF_SCALES = ("input", "amax", "divisor", "scaling", "precision", "round_mode", "output_subnormals", "saturation")
 OF_ELEMENTS = ("input", "divisor", "scaling", "precision", "round_mode", "saturation")
@@ -80,3 +81,29 @@ OF_GGUF = {
     SCALES: (BYTE_SCALES, NIBBLE_SCALES, PYTHON_BYTE_SCALES, PYTHON_NIBBLE_SCALES),
     ELEMENTS: (BYTE_ELEMENTS, NIBBLE_ELEMENTS, PYTHON_BYTE_ELEMENTS, PYTHON_NIBBLE_ELEMENTS),
 }
+
+WHOLE_BLOCKS: Allowed = dict.fromkeys(("offset", "scale", "precision", "position"), (ASKED,))
+BYTE_BLOCKS = Authority(
+    id="ggml-q8_0",
+    title="ggml, ggml-quants.c, dequantize_row_q8_0",
+    version="llama.cpp 01243c5",
+    url="https://github.com/ggml-org/llama.cpp/blob/01243c5/ggml/src/ggml-quants.c",
+    says="A number is its element times its block's scale, which becomes a float32 first.",
+    open="Nothing of finite scales.",
+    allows=(WHOLE_BLOCKS,),
+    input_types=("int8",),
+)
+NIBBLE_BLOCKS = replace(
+    BYTE_BLOCKS,
+    id="ggml-q4_0",
+    title="ggml, ggml-quants.c, dequantize_row_q4_0",
+    says="A number is its element less 8, times its block's scale, which becomes a float32 first.",
+    input_types=("uint4",),
+)
+PYTHON_BYTE_BLOCKS = replace(
+    BYTE_BLOCKS, id="gguf-py-q8_0", title="gguf-py, quants.py, Q8_0", version="llama.cpp 150f157", url=PYTHON
+)
+PYTHON_NIBBLE_BLOCKS = replace(
+    NIBBLE_BLOCKS, id="gguf-py-q4_0", title="gguf-py, quants.py, Q4_0", version="llama.cpp 150f157", url=PYTHON
+)
+OF_GGUF_BLOCKS = {OUTPUT: (BYTE_BLOCKS, NIBBLE_BLOCKS, PYTHON_BYTE_BLOCKS, PYTHON_NIBBLE_BLOCKS)}

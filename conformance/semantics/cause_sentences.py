@@ -300,6 +300,9 @@ SENTENCES = {
     "ignores-scale": "ignores the scale",
     "multiplies-and-rounds-again": "multiplies in {} and rounds again",
     "range-ratio-first": "multiplies by a range ratio rounded first",
+    "range-ratio-by-reciprocal": "multiplies by the width times the rounded reciprocal of range(T), rounded first",
+    "range-ratio-by-reciprocal-fused": "multiplies by the width times the rounded reciprocal of range(T), rounded "
+    "first, the product and min_range fused",
     "moves-minimum": "moves min_range to a multiple of the scale",
     "min-first-in-float32": "all of MIN_FIRST in float32",
     "narrow-for-unsigned": "narrow_range for unsigned types, too",
@@ -770,6 +773,7 @@ SENTENCES = {
     "other-sign-of": "reads {} as the type of the other signedness",
     "zero-point-of": "each channel of w takes the zero point of {}",
     "convolves-dequantized": "convolves dequantized operands, in float32, {}",
+    "convolves-integers": "convolves integers, {}",
     "scale-of": "each channel of w takes the scale of {}",
     "sum-of-products-wraps-in": "the sum of products wraps around in {}",
     "sum-of-products-saturates-in": "the sum of products saturates in {}",

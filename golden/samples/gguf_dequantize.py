@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.samples.model import Sample, bits, integers
+from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
+ID = "gguf.Dequantize"
 BLOCK = 32
 HALF = FLOAT_TYPES["float16"]
 SIGN = 1 << (HALF.bits - 1)
@@ -26,8 +28,28 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
         ("special-scales", (*SPECIAL, 0x3C00), ("Infinity", "NaN"), ("special",)),
     ):
         yield every_element(name, quantized, codes, (*flags, "Blocked"), roles)
+    yield from separating(quantized)
     for shape in SHAPES:
         yield shaped(quantized, shape, "Empty" if 0 in shape else "Shape")
+
+
+def separating(quantized: str) -> Iterator[Sample]:
+    """Blocks on which two of the plainest arithmetics differ."""
+    for number, (scale,), codes in witnesses_of(ID, f"{witness_kind(quantized, 'float32', {})}-scales-y"):
+        shape, values = (1, len(codes)), [signed(code, quantized) for code in codes]
+        scales = [scale_beside(scale), scale] * (len(codes) // BLOCK // 2)
+        yield sample(f"separating-{number}", quantized, shape, scales, values, ("Separating", "Blocked"), ())
+
+
+def scale_beside(scale: int) -> int:
+    """The code of a scale that is not this one, for the blocks before those with this one."""
+    return ORDINARY[0] if scale != ORDINARY[0] else ORDINARY[1]
+
+
+def signed(code: int, quantized: str) -> int:
+    """The integer that a code of a type stands for."""
+    kind = INTEGER_TYPES[quantized]
+    return code - (1 << kind.bits) if code > kind.highest else code
 
 
 def sample(theme: str, quantized: str, shape: tuple[int, ...], scales: Sequence[int], elements: Sequence[int],
