@@ -43,6 +43,7 @@ ALL_BYTES = (ScaleDomain(quantized="uint8", zero_point=None),)
 NORMAL_ALL_BYTES = (ScaleDomain(quantized="uint8", zero_point=None, ends=False),)
 EVEN, NORMAL_EVEN = (ScaleDomain(zero_point=128),), (ScaleDomain(zero_point=128, ends=False),)
 ODD = (ScaleDomain(zero_point=127, ends=False), ScaleDomain(zero_point=255, ends=False))
+WORDS = (ScaleDomain(quantized="uint16", ends=False),)
 RANGES = (*NORMAL_BYTES, ScaleDomain(zero_point=128, ends=False))
 NARROW = tuple(ScaleDomain(real, one) for real in ("float16", "bfloat16") for one in ("uint8", "int8"))
 
@@ -74,7 +75,7 @@ RANGE = "A FakeQuantize counts steps of a range whose ends and width are rounded
 
 def theorems() -> tuple[Theorem, ...]:
     """Every theorem, the quick ones first."""
-    return (*single(), *further(), *zero_points(), *narrow())
+    return (*single(), *further(), *zero_points(), *narrow(), *words())
 
 
 def each(left: str, right: str, domains: Iterable[ScaleDomain], *, equal: bool = False, why: str) -> Iterator[Theorem]:
@@ -128,3 +129,8 @@ def narrow() -> Iterator[Theorem]:
         own = [domain for domain in NARROW if domain.real == real]
         yield from each(f"divide in {real}", "exact", own, why=NARROW_ROUNDED)
         yield from each(f"reciprocal in {real}", f"divide in {real}", own, why=INVERSE)
+
+
+def words() -> Iterator[Theorem]:
+    """Float32 inputs, codes of 16 bits: scales at which nothing is subnormal or overflows."""
+    yield from each("reciprocal in float32", "divide in float32", WORDS, why=INVERSE)
