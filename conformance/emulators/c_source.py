@@ -15,7 +15,7 @@ NAMES = {
     },
     **{"truncate": "trunc", "abs": "fabs", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
 }
-ROUNDING = ("add", "subtract", "multiply", "divide")  # what may have more digits than its operands
+ROUNDING = ("add", "subtract", "multiply", "divide")  # in 16 bits: in float32, then rounded again, which does no harm
 HELPERS = {
     "minimum": "static double minimum(double a, double b) { return a < b || isnan(a) ? a : b; }\n",
     "maximum": "static double maximum(double a, double b) { return a > b || isnan(a) ? a : b; }\n",

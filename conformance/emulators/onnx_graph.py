@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.emulators.c_source import is_short
+from tiebreak.conformance.emulators.c_source import ROUNDING, is_short
 from tiebreak.conformance.emulators.files import Emulated
-from tiebreak.conformance.emulators.python_source import byte_for
+from tiebreak.conformance.emulators.python_source import byte_for, is_plain
 from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Step
 from tiebreak.golden.errors import Unsupported
 
@@ -20,9 +20,8 @@ OPERATORS = {
     **{"and": "And", "or": "Or", "not": "Not", "is_nan": "IsNaN", "where": "Where", "clamp": "Clip"},
     **{"rint": "Round", "ceil": "Ceil", "floor": "Floor", "minimum": "Min", "maximum": "Max"},
 }
-ROUNDING = ("add", "subtract", "multiply", "divide")  # in 16 bits: in float32, then rounded again, which does no harm
 SHAPES = (("x", "scale", "zero_point"), ("elements", "parameters", "parameters"))  # one parameter, or one for each x
-OPSETS = dict.fromkeys(("int4", "uint4"), (21, 10)) | dict.fromkeys(("int2", "uint2"), (25, 13))  # and versions of IR
+OPSETS = {"int4": (21, 10), "uint4": (21, 10), "int2": (25, 13), "uint2": (25, 13)}  # and versions of IR
 
 
 @dataclass
@@ -44,10 +43,16 @@ class ModelOfSteps:
         if one.op == "input":
             return self.cast(one.name, SINGLE) if is_short(one.type) else one.name
         operands = [self.name(operand) for operand in one.operands]
+        if one.op == "divide" and is_plain(one.operands[0]):
+            operands[0] = self.hidden(*operands)
         if one.op == "cast":
             return self.rounded(one.operands[0], operands[0], one.type)
         found = self.operation(one, operands)
         return self.through(found, one.type) if is_short(one.type) and one.op in ROUNDING else found
+
+    def hidden(self, number: str, beside: str) -> str:
+        """A number that does not look constant: ONNX Runtime makes x * (1 / scale) an x / scale."""
+        return self.node("Where", self.node("Equal", beside, beside), number, number)
 
     def operation(self, one: Step, operands: Sequence[str]) -> str:
         if one.op in OPERATORS:
@@ -60,7 +65,8 @@ class ModelOfSteps:
         if one.op == "is_finite":
             return self.node("Not", self.node("Or", self.node("IsNaN", first), self.node("IsInf", first)))
         if one.op == "copysign":  # of a number that is never negative
-            return self.node("Where", self.node("Less", operands[1], zero), self.node("Neg", first), first)
+            negative = self.node("Less", operands[1], self.number(0, one.type))
+            return self.node("Where", negative, self.node("Neg", first), first)
         if one.op == "modulus":
             whole = self.node("Floor", self.node("Div", *operands))
             return self.node("Sub", first, self.node("Mul", whole, operands[1]))
@@ -115,7 +121,8 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
         [helper.make_tensor_value_info(name, onnx_type(held), [size]) for name, size, held in infos]
         for infos in (zip(*SHAPES, one.types[:3], strict=True), [("y", "elements", kind)])
     )
-    graph = helper.make_graph(model.nodes, one.function, inputs, *outputs, [*model.initializers.values()])
+    initializers = [*model.initializers.values()]
+    graph = helper.make_graph(model.nodes, one.function, inputs, outputs[0], initializers)
     opset, version = max(OPSETS.get(held, (18, 8)) for held in one.types)
     imports = [helper.make_opsetid("", opset)]
     made = helper.make_model(graph, opset_imports=imports, ir_version=version, producer_name="tiebreak")
