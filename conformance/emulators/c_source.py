@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiebreak.conformance.emulators.steps import DOUBLE, TRUTH, Step
+from tiebreak.conformance.emulators.steps import DOUBLE, TRUTH, Computed
 from tiebreak.conformance.emulators.writing import INFIX, formats_of, power_of_two
 from tiebreak.golden.elements import FLOAT_TYPES
 
@@ -72,12 +72,12 @@ class InC:
         power = power_of_two(value)
         return (repr(value) if power is None else f"{sign}0x1p{power}") + suffix
 
-    def cast(self, of: Step, type: str, text: str) -> str:
+    def cast(self, of: Computed, type: str, text: str) -> str:
         if is_short(type):
             return self.shortened(type, text)
         return f"({self.kind(type)}){text}"
 
-    def call(self, one: Step, texts: Sequence[str]) -> str:
+    def call(self, one: Computed, texts: Sequence[str]) -> str:
         if one.op == "where":
             texts = [f"({text})" if " ? " in text else text for text in texts]
         if one.op in HELPERS:
@@ -85,7 +85,7 @@ class InC:
         text = self.formats[one.op].format(*texts)
         return self.shortened(one.type, text) if is_short(one.type) and one.op in ROUNDING else text
 
-    def line(self, one: Step, text: str) -> str:
+    def line(self, one: Computed, text: str) -> str:
         return f"const {self.kind(one.type)} {one.name} = {text};"
 
     def note(self, text: str) -> str:

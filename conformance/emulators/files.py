@@ -6,8 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiebreak.conformance.emulators.c_source import InC, is_short
-from tiebreak.conformance.emulators.python_source import InNumPy, InTorch, byte_for, dtype_in_numpy, is_of_ml_dtypes
-from tiebreak.conformance.emulators.steps import Step
+from tiebreak.conformance.emulators.python_source import (
+    TORCH,
+    InNumPy,
+    InTorch,
+    byte_for,
+    dtype_in_numpy,
+    is_of_ml_dtypes,
+)
+from tiebreak.conformance.emulators.steps import Computed
 from tiebreak.conformance.emulators.writing import Writer
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
@@ -21,7 +28,7 @@ class Emulated:
     """What a file emulates: a node, the steps to its result, the function's name, and who is emulated."""
 
     node: Node
-    result: Step
+    result: Computed
     function: str
     backend: str
     version: str
@@ -96,7 +103,7 @@ def torch_file(one: Emulated, header: Sequence[str]) -> str:
             f'    """{one.types[0]} to {one.types[3]}; {PARAMETERS}."""',
             *(f"    {name} = torch.as_tensor({name}, dtype=torch.{dtype})" for name, dtype in parameters),
             *(f"    {line}" for line in writer.lines),
-            f"    return {last}.to(torch.{held[3]})\n",
+            f"    return {last}.to({TORCH}.{held[3]})\n",
         ]
     )
 

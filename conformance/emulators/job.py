@@ -88,7 +88,7 @@ def emulator_data(
 
 
 def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple[Semantics, Emulated]:
-    """Of the arithmetics that are left, the one whose file is shortest. Unsupported if no file can do any of them."""
+    """The one of the arithmetics that are left whose file is shortest. Unsupported if no file can do any of them."""
     found: list[tuple[int, Semantics, Emulated]] = []
     reason = Unsupported()
     for semantics in answer.inference.alive[:MOST_TRIED]:

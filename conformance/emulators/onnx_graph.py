@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.conformance.emulators.c_source import ROUNDING, is_short
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for, is_plain
-from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Step
+from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Computed
 from tiebreak.golden.errors import Unsupported
 
 OPERATORS = {
@@ -32,12 +32,12 @@ class ModelOfSteps:
     initializers: dict[str, Any] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)  # of steps, by identity
 
-    def name(self, one: Step) -> str:
+    def name(self, one: Computed) -> str:
         if id(one) not in self.names:
             self.names[id(one)] = self.written(one)
         return self.names[id(one)]
 
-    def written(self, one: Step) -> str:
+    def written(self, one: Computed) -> str:
         if one.op == "constant":
             return self.number(one.value, one.type, one.name)
         if one.op == "input":
@@ -54,7 +54,7 @@ class ModelOfSteps:
         """A number that does not look constant: ONNX Runtime makes x * (1 / scale) an x / scale."""
         return self.node("Where", self.node("Equal", beside, beside), number, number)
 
-    def operation(self, one: Step, operands: Sequence[str]) -> str:
+    def operation(self, one: Computed, operands: Sequence[str]) -> str:
         if one.op in OPERATORS:
             return self.node(OPERATORS[one.op], *operands)
         first, zero = operands[0], self.number(0, one.operands[0].type)
@@ -74,7 +74,7 @@ class ModelOfSteps:
             return self.node("Mod", *operands, fmod=1)
         raise Unsupported("ONNX has no operator for a fused multiply-add, or for a sum that is rounded once")
 
-    def rounded(self, of: Step, name: str, type: str) -> str:
+    def rounded(self, of: Computed, name: str, type: str) -> str:
         if type == "float16" and of.type == DOUBLE:
             raise Unsupported("runtimes of ONNX round a float64 to float32 before they round it to float16")
         held = self.cast(name, SINGLE) if is_short(type) and of.type != SINGLE else name

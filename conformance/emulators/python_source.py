@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tiebreak.conformance.emulators.steps import DOUBLE, Step
+from tiebreak.conformance.emulators.steps import DOUBLE, Computed
 from tiebreak.conformance.emulators.writing import INFIX, formats_of, power_of_two
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
@@ -15,6 +15,7 @@ NAMES = {
     **{"truncate": "trunc", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
     **{"clamp": "clip", "modulus": "mod"},
 }
+TORCH = "torch"
 ODD_SUM = '''
 def odd_sum(a, b):
     """a + b in float64, rounded to odd: rounding it again, to fewer digits, does no harm."""
@@ -37,13 +38,13 @@ class InNumPy:
         text = python_number(value, "np.inf")
         return text if type == DOUBLE else f"{dtype_in_numpy(type)}({text})"
 
-    def cast(self, of: Step, type: str, text: str) -> str:
+    def cast(self, of: Computed, type: str, text: str) -> str:
         return f"{text}.astype({dtype_in_numpy(type)})"
 
-    def call(self, one: Step, texts: Sequence[str]) -> str:
+    def call(self, one: Computed, texts: Sequence[str]) -> str:
         return self.formats[one.op].format(*texts)
 
-    def line(self, one: Step, text: str) -> str:
+    def line(self, one: Computed, text: str) -> str:
         return f"{one.name} = {text}"
 
     def note(self, text: str) -> str:
@@ -65,12 +66,12 @@ class InTorch(InNumPy):
     def number(self, value: float, type: str) -> str:
         return python_number(value, "torch.inf")
 
-    def cast(self, of: Step, type: str, text: str) -> str:
+    def cast(self, of: Computed, type: str, text: str) -> str:
         if of.type == DOUBLE and type == "float16":
             raise Unsupported("PyTorch rounds a float64 to float32 before it rounds it to float16")
-        return f"{text}.to(torch.{type})"
+        return f"{text}.to({TORCH}.{type})"
 
-    def call(self, one: Step, texts: Sequence[str]) -> str:
+    def call(self, one: Computed, texts: Sequence[str]) -> str:
         """Functions that take tensors alone are put in other words where an operand is a plain number."""
         plain = [is_plain(operand) for operand in one.operands]
         if one.op in ("minimum", "maximum") and any(plain):
@@ -85,7 +86,7 @@ class InTorch(InNumPy):
         return self.formats[one.op].format(*texts)
 
 
-def is_plain(one: Step) -> bool:
+def is_plain(one: Computed) -> bool:
     """Whether a step is made of constants alone."""
     return one.op == "constant" or (one.op != "input" and all(map(is_plain, one.operands)))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from tiebreak.conformance.emulators.rounding_steps import rounded, rounded_exactly
-from tiebreak.conformance.emulators.saturation_steps import Ends, saturated
+from tiebreak.conformance.emulators.saturation_steps import TypeEnds, saturated
 from tiebreak.conformance.emulators.special_steps import special_code
 from tiebreak.conformance.emulators.steps import (
-    Step,
+    Computed,
     cast,
     constant,
     double,
@@ -30,10 +30,10 @@ from tiebreak.conformance.semantics.quantize_probes import zero_points_of
 from tiebreak.conformance.semantics.special_ends import SPECIALS, ZERO, SpecialEnd
 
 
-def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Step:
+def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Computed:
     """The code, as a float64 in the range of the output's type; NaN and infinities as the audit saw them."""
     c, node, quantized = Combination._make(semantics), arithmetic.node, arithmetic.quantized
-    ends = Ends(quantized)
+    ends = TypeEnds(quantized)
     x, scale, whole_zero = (given(name, tensor.element) for name, tensor in zip(NAMES, node.inputs, strict=True))
     zero_point = named("z", double(whole_zero))
     emin = least_normal(c.precision, node.inputs[0].dtype)
@@ -48,7 +48,7 @@ def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Step
         q = named("q", argument)
         whole = rounded(q, c.round_mode)
     if c.scaling.of_range:
-        left: Step | None = ends.lowest
+        left: Computed | None = ends.lowest
     else:
         left = None if c.zero_point.first else zero_point
     code = saturated(c.saturation, named("whole", whole), left, ends)
@@ -58,7 +58,7 @@ def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Step
 NAMES = ("x", "scale", "zero_point")
 
 
-def argument_of_round(c: Combination, x: Step, scale: Step, zero_point: Step, ends: Ends) -> Step:
+def argument_of_round(c: Combination, x: Computed, scale: Computed, zero_point: Computed, ends: TypeEnds) -> Computed:
     """What is rounded, in the working precision, or in float64 if the zero point is added there."""
     kind = c.precision.type.name
     if c.scaling.of_range:
@@ -74,7 +74,7 @@ def argument_of_round(c: Combination, x: Step, scale: Step, zero_point: Step, en
     return quotient + number_of(zero_point, kind) if c.zero_point.first else quotient
 
 
-def quotient_of(c: Combination, x: Step, scale: Step, kind: str) -> Step:
+def quotient_of(c: Combination, x: Computed, scale: Computed, kind: str) -> Computed:
     if c.scaling.id == "divide":
         return cast(kind, x) / cast(kind, scale)
     narrow = x.type if c.scaling.id == "narrow-reciprocal" else kind
@@ -82,7 +82,7 @@ def quotient_of(c: Combination, x: Step, scale: Step, kind: str) -> Step:
     return cast(kind, x) * cast(kind, reciprocal)
 
 
-def steps_of_range(c: Combination, x: Step, scale: Step, zero_point: Step, ends: Ends) -> Step:
+def steps_of_range(c: Combination, x: Computed, scale: Computed, zero_point: Computed, ends: TypeEnds) -> Computed:
     """How many steps x is above what the type's lowest value stands for, as a FakeQuantize counts them."""
     kind = c.precision.type.name
     x, scale = named("working_x", cast(kind, x)), named("working_scale", cast(kind, scale))
@@ -101,8 +101,14 @@ def steps_of_range(c: Combination, x: Step, scale: Step, zero_point: Step, ends:
 
 
 def with_specials(
-    arithmetic: QuantizeArithmetic, c: Combination, code: Step, q: Step, x: Step, zero_point: Step, ends: Ends
-) -> Step:
+    arithmetic: QuantizeArithmetic,
+    c: Combination,
+    code: Computed,
+    q: Computed,
+    x: Computed,
+    zero_point: Computed,
+    ends: TypeEnds,
+) -> Computed:
     """The code, but what NaN and infinities gave where the quotient is none; as arithmetic.with_specials."""
     seen = {name: next(iter(arithmetic.seen.get(name, ())), None) for name in SPECIALS}
     nan = named("of_nan", special_code(seen["nan"] or ZERO, zero_point, ends))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tiebreak.conformance.emulators.steps import Step, constant, double, modulus, named, step, where
+from tiebreak.conformance.emulators.steps import Computed, constant, double, modulus, named, step, where
 from tiebreak.conformance.semantics.quantize import FAR
 from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.rounding import EVEN
@@ -15,7 +15,7 @@ from tiebreak.golden.rounding import EVEN
 HALF, ONE = constant(0.5), constant(1)
 
 
-def rounded(argument: Step, mode: RoundMode) -> Step:
+def rounded(argument: Computed, mode: RoundMode) -> Computed:
     """A whole number (float64) of an argument in the working precision; NaN and infinities stay."""
     if mode.sum is None:
         return MODES[mode.id](double(argument))
@@ -25,40 +25,40 @@ def rounded(argument: Step, mode: RoundMode) -> Step:
     return step("floor" if mode.id == "floor-of-half-more" else "truncate", double(argument + half))
 
 
-def plainly(op: str) -> Callable[[Step], Step]:
+def plainly(op: str) -> Callable[[Computed], Computed]:
     return lambda q: step(op, q)
 
 
-def away(q: Step) -> Step:
+def away(q: Computed) -> Computed:
     q = named("wide", q)
     return step("copysign", step("ceil", step("abs", q)), q)
 
 
-def nearest_away(q: Step) -> Step:
+def nearest_away(q: Computed) -> Computed:
     q = named("wide", q)
     cut = named("cut", step("truncate", q))
     return where(step("abs", q - cut) >= HALF, cut + step("copysign", ONE, q), cut)
 
 
-def nearest_to_zero(q: Step) -> Step:
+def nearest_to_zero(q: Computed) -> Computed:
     q = named("wide", q)
     cut = named("cut", step("truncate", q))
     return where(step("abs", q - cut) > HALF, cut + step("copysign", ONE, q), cut)
 
 
-def nearest_up(q: Step) -> Step:
+def nearest_up(q: Computed) -> Computed:
     q = named("wide", q)
     below = named("below", step("floor", q))
     return where(q - below >= HALF, below + ONE, below)
 
 
-def nearest_down(q: Step) -> Step:
+def nearest_down(q: Computed) -> Computed:
     q = named("wide", q)
     above = named("above", step("ceil", q))
     return where(above - q >= HALF, above - ONE, above)
 
 
-MODES: Mapping[str, Callable[[Step], Step]] = {
+MODES: Mapping[str, Callable[[Computed], Computed]] = {
     EVEN: plainly("rint"),
     "ROUND_TOWARD_ZERO": plainly("truncate"),
     "ROUND_UP": plainly("ceil"),
@@ -71,7 +71,7 @@ MODES: Mapping[str, Callable[[Step], Step]] = {
 }
 
 
-def rounded_exactly(x: Step, scale: Step, q: Step, added: Step | None, mode: RoundMode) -> Step:
+def rounded_exactly(x: Computed, scale: Computed, q: Computed, added: Computed | None, mode: RoundMode) -> Computed:
     """x / scale plus an integer, rounded though no type holds it: by the rest of the division, which is exact.
 
     `q` is x / scale in float64, which stands for itself from 2^50 on.
@@ -94,8 +94,8 @@ def rounded_exactly(x: Step, scale: Step, q: Step, added: Step | None, mode: Rou
 
 
 def takes_integer_above(
-    mode: RoundMode, below: Step, some: Step, negative: Step, rest: Step, other: Step
-) -> Step | None:
+    mode: RoundMode, below: Computed, some: Computed, negative: Computed, rest: Computed, other: Computed
+) -> Computed | None:
     """As places.takes_integer_above; None if never."""
     minus = below < constant(0)
     directed = {"ROUND_TOWARD_INFINITY": some & ~minus, "ROUND_TOWARD_ZERO": some & minus, "ROUND_UP": some}

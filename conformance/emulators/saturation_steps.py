@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tiebreak.conformance.emulators.steps import SINGLE, Step, cast, constant, double, modulus, named, step, where
+from tiebreak.conformance.emulators.steps import SINGLE, Computed, cast, constant, double, modulus, named, step, where
 from tiebreak.conformance.semantics.quantize_saturation import Saturation
 from tiebreak.golden.elements import IntegerType
 
 
 @dataclass
-class Ends:
+class TypeEnds:
     """The ends of an integer type as named constants, and the number of its values."""
 
     quantized: IntegerType
-    lowest: Step = field(init=False)
-    highest: Step = field(init=False)
+    lowest: Computed = field(init=False)
+    highest: Computed = field(init=False)
 
     def __post_init__(self) -> None:
         self.lowest = constant(self.quantized.lowest, name="LOWEST")
@@ -25,10 +25,10 @@ class Ends:
     def size(self) -> float:
         return float(self.quantized.highest - self.quantized.lowest + 1)
 
-    def clamp(self, value: Step) -> Step:
+    def clamp(self, value: Computed) -> Computed:
         return step("clamp", value, self.lowest, self.highest)
 
-    def wrap(self, value: Step) -> Step:
+    def wrap(self, value: Computed) -> Computed:
         """The low bits of a whole number that float64 holds with room."""
         return (
             modulus(value - self.lowest, self.size) + self.lowest
@@ -37,7 +37,7 @@ class Ends:
         )
 
 
-def saturated(saturation: Saturation, whole: Step, zero_point: Step | None, ends: Ends) -> Step:
+def saturated(saturation: Saturation, whole: Computed, zero_point: Computed | None, ends: TypeEnds) -> Computed:
     """The code of a rounded quotient and of an integer that is still to be added, or none."""
     kind, room = saturation, 2.0 ** ((saturation.through or 1) - 1)
     if kind.clamps_first:
@@ -64,18 +64,18 @@ def saturated(saturation: Saturation, whole: Step, zero_point: Step | None, ends
     return step("clamp", total, least, ends.highest)
 
 
-def plus(whole: Step, zero_point: Step | None) -> Step:
+def plus(whole: Computed, zero_point: Computed | None) -> Computed:
     return whole if zero_point is None else whole + zero_point
 
 
-def passed(value: Step, room: float) -> Step:
+def passed(value: Computed, room: float) -> Computed:
     """A whole number as it passes through an integer type: its lowest value stands for all that it can't hold."""
     low = constant(-room)
     value = named("total", value)
     return where((value >= low) & (value < constant(room)), value, low)
 
 
-def in_int64(whole: Step, total: Step, zero_point: Step | None) -> Step:
+def in_int64(whole: Computed, total: Computed, zero_point: Computed | None) -> Computed:
     """A sum of 64 bits, which wraps: above its highest value to the lowest, below its lowest to the highest."""
     room = constant(2.0**63)
     total = named("total", total)
@@ -86,7 +86,7 @@ def in_int64(whole: Step, total: Step, zero_point: Step | None) -> Step:
     return where(beyond, constant(-(2.0**63)), total)
 
 
-def in_single(kind: Saturation, whole: Step, zero_point: Step | None, ends: Ends) -> Step:
+def in_single(kind: Saturation, whole: Computed, zero_point: Computed | None, ends: TypeEnds) -> Computed:
     """A sum in float32. `float32-then-cast`: a clamp to what is no number of the type comes out as its lowest."""
     first = cast(SINGLE, whole)
     total = named("total", double(first if zero_point is None else first + cast(SINGLE, zero_point)))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tiebreak.conformance.emulators.saturation_steps import Ends
-from tiebreak.conformance.emulators.steps import Step, constant, step, where
+from tiebreak.conformance.emulators.saturation_steps import TypeEnds
+from tiebreak.conformance.emulators.steps import Computed, constant, step, where
 from tiebreak.conformance.semantics.special_ends import SpecialEnd
 
 ZERO, ONE = constant(0), constant(1)
 
 
-def special_code(end: SpecialEnd, zero_point: Step, ends: Ends) -> Step:
+def special_code(end: SpecialEnd, zero_point: Computed, ends: TypeEnds) -> Computed:
     """The code as a float64, of the zero point as a float64."""
     return CODES[end.id](zero_point, ends)
 
 
-CODES: Mapping[str, Callable[[Step, Ends], Step]] = {
+CODES: Mapping[str, Callable[[Computed, TypeEnds], Computed]] = {
     "lowest": lambda zero_point, ends: ends.lowest,
     "lowest-but-one": lambda zero_point, ends: ends.lowest + ONE,
     "highest": lambda zero_point, ends: ends.highest,

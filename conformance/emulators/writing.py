@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tiebreak.conformance.emulators.steps import Step
+from tiebreak.conformance.emulators.steps import Computed
 
 INFIX = {
     "add": "{} + {}",
@@ -31,15 +31,15 @@ class Language(Protocol):
 
     def number(self, value: float, type: str) -> str: ...
 
-    def cast(self, of: Step, type: str, text: str) -> str:
+    def cast(self, of: Computed, type: str, text: str) -> str:
         """A text rounded to a type. Raises Unsupported if it can't be done in one rounding."""
         ...
 
-    def call(self, one: Step, texts: Sequence[str]) -> str:
+    def call(self, one: Computed, texts: Sequence[str]) -> str:
         """An operation, in the type of its result."""
         ...
 
-    def line(self, one: Step, text: str) -> str:
+    def line(self, one: Computed, text: str) -> str:
         """The statement that gives an operation's name to it."""
         ...
 
@@ -52,10 +52,10 @@ class Writer:
 
     language: Language
     lines: list[str] = field(default_factory=list)
-    constants: dict[str, Step] = field(default_factory=dict)
-    names: dict[str, Step] = field(default_factory=dict)
+    constants: dict[str, Computed] = field(default_factory=dict)
+    names: dict[str, Computed] = field(default_factory=dict)
 
-    def text(self, one: Step) -> str:
+    def text(self, one: Computed) -> str:
         """The name of a step, once its line is written; or an expression."""
         if one.op == "input" or (one.name and self.names.get(one.name) is one):
             return one.name
@@ -72,7 +72,7 @@ class Writer:
         self.lines += with_note(self.language.line(one, text), self.language.note(one.note) if one.note else "")
         return one.name
 
-    def expression(self, one: Step) -> str:
+    def expression(self, one: Computed) -> str:
         texts = [self.text(operand) for operand in one.operands]
         if one.op in INFIX or one.op in LOGIC or one.op == "cast":
             texts = [in_parentheses(operand, text) for operand, text in zip(one.operands, texts, strict=True)]
@@ -86,7 +86,7 @@ def with_note(line: str, note: str) -> list[str]:
     return [line] if not note else [f"{line}  {note}"] if len(line) + len(note) < WIDEST else [note, line]
 
 
-def in_parentheses(one: Step, text: str) -> str:
+def in_parentheses(one: Computed, text: str) -> str:
     compound = not one.name and (one.op in INFIX or one.op in LOGIC or one.op == "where")
     return f"({text})" if compound or text.startswith("-") else text
 
