@@ -185,7 +185,9 @@ def test_the_command_writes_a_file_with_its_evidence(tmp_path: Path) -> None:
 def test_the_file_is_a_backend_whose_sweep_is_that_of_the_box(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     node = (*QUANTIZE, "--input-type", "float16")
-    assert cli(f"{BOXES}:upgraded", *node, "--emulator", "numpy", "-o", str(path)).exit_code == 0
+    result = cli(f"{BOXES}:upgraded", *node, "--emulator", "numpy", "-o", str(path), "--json")
+    told = json.loads(result.stdout)["emulator"]
+    assert result.exit_code == 0 and told["file"] == str(path) and told["differs"] is None and told["elements"] > 30_000
     swept: list[dict[str, Any]] = []
     for number, backend in enumerate((f"{BOXES}:upgraded", f"{path}:Emulator")):
         operands = ("--input", "y_scale=0.3", "--input", "y_zero_point=5", "-o", str(tmp_path / f"{number}.json"))
