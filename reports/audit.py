@@ -42,6 +42,8 @@ def print_audit(data: Mapping[str, Any]) -> None:
         for sentence in versus_sentences(data):
             console.print(sentence, soft_wrap=True)
         console.print()
+    if "emulator" in data:
+        console.print(f"{emulator_sentence(data['emulator'])}\n", soft_wrap=True, highlight=False, markup=False)
     if data["not_answered"]:
         one = data["not_answered"][0]
         console.print(
@@ -49,6 +51,17 @@ def print_audit(data: Mapping[str, Any]) -> None:
         )
     tried = f"{data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s"
     console.print(f"{tried}; {len(data['refuted']):,} semantics refuted, each by an input (--json has them all)")
+
+
+def emulator_sentence(emulator: Mapping[str, Any]) -> str:
+    """Which file emulates the backend, or why none was written."""
+    if emulator["differs"] is not None:
+        wrong = emulator["differs"]
+        gives = f"the backend gives {wrong['backend']}, the emulator {wrong['emulator']}"
+        return f"no emulator was written: {inputs_text(wrong['inputs'])}: {gives}"
+    if emulator["file"] is None:
+        return f"no emulator was written: {emulator['why']}"
+    return f"{emulator['file']}: an emulator, which gives what the backend gave for {emulator['elements']:,} elements"
 
 
 def document_sentences(data: Mapping[str, Any]) -> Iterator[str]:

@@ -35,13 +35,14 @@ def audit_job(
     memory_limit: int = 4096,
     earlier_run: Path | None = None,
     exhaustive: Callable[[int, int], None] | None = None,
+    found_answer: Callable[[AuditAnswer], None] | None = None,
 ) -> dict[str, Any]:
     """The arithmetic of a node on a backend, as AuditAnswer.as_data; with "versus", what it was in an earlier run.
 
     With "by_path", if it depends on the path: each path's arithmetic.
 
     `spec` names the backend as on the command line, `time_limit` is in seconds for a call, `memory_limit` in MiB. For
-    `exhaustive` see proof.separate_remaining.
+    `exhaustive` see proof.separate_remaining. `found_answer` gets the answer itself, unless the operator has stages.
 
     Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if the backend
     cannot be started or gives too few answers.
@@ -52,6 +53,8 @@ def audit_job(
     arithmetic_of(node)  # before a backend is started for nothing
     with started(spec, time_limit, memory_limit) as backend:
         answer = audited_backend(backend, node, exhaustive=exhaustive)
+        if found_answer is not None:
+            found_answer(answer)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.as_data(facts) | {"silence": silence_of(node), "seconds": round(time.monotonic() - begun, 3)}
         found["special_documents"] = special_documents(answer.inference, AUDITED[node.operator].authorities)

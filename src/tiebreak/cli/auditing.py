@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +26,10 @@ from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 
 if TYPE_CHECKING:
+    from tiebreak.conformance.audit.answer import AuditAnswer
     from tiebreak.golden.nodes import Node
+
+TARGETS = ("numpy", "torch", "c", "onnx")
 
 
 @click.command(epilog="Example:  tiebreak audit onnxruntime --operator onnx.QuantizeLinear --type int8")
@@ -41,6 +46,19 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Compare what can't be told apart for every input there is, if seconds are not enough; it takes minutes.",
 )
+@click.option(
+    "--emulator",
+    "target",
+    type=click.Choice(TARGETS),
+    help="Also write a file that computes the same, in this language; see docs.",
+)
+@run_folder(
+    "-o",
+    "--output",
+    type=OUTPUT,
+    metavar="FILE",
+    help="The emulator. Default: tiebreak-emulator.py, tiebreak-emulator.c, tiebreak-emulator.onnx.",
+)
 @limit_options(10.0, 0.1, "one call")
 @JSON
 def audit(
@@ -55,13 +73,15 @@ def audit(
     given: str | None,
     earlier_run: Path | None,
     exhaustive: bool,
+    target: str | None,
+    output: Path | None,
     time_limit: float,
     memory_limit: int,
     as_json: bool,
 ) -> None:
     """Infer what a backend's node computes, with an input that refutes each alternative.
 
-    Exits with 1 if no known semantics fits everything that it answers.
+    Exits with 1 if no known semantics fits everything that it answers, or if an emulator gives anything else.
     """
     from tiebreak.conformance.audit.job import audit_job
     from tiebreak.conformance.audit.operators import STAGED, audited_node
@@ -70,12 +90,17 @@ def audit(
     node = audited_node(operator, values, input_type or "", output_type or "", opset or 0, given or "")
     if operator in STAGED and (matrix or exhaustive or earlier_run is not None):
         raise InvalidInput(f"{operator} is audited in stages: without --matrix, --versus and --exhaustive")
+    if output is not None and target is None:
+        raise InvalidInput("-o names the file of an emulator: say which with --emulator")
+    if target is not None:
+        check_emulator(node, target, matrix=matrix)
     if matrix and (exhaustive or earlier_run is not None):
         raise InvalidInput("--matrix is about no backend: it takes no --exhaustive and no --versus")
     if matrix:
         return separation_matrix(node, page, backend, as_json=as_json)
     if backend is None or page is not None:
         raise InvalidInput("name a backend to audit, or --matrix (with --page FILE or not) for none")
+    answers: list[AuditAnswer] = []
     try:
         data = audit_job(
             backend,
@@ -84,11 +109,14 @@ def audit(
             memory_limit=memory_limit,
             earlier_run=earlier_run,
             exhaustive=print_setting if exhaustive else None,
+            found_answer=answers.append,
         )
     except Unsupported as reason:
         click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
     stages = data.get("stages", [data])
+    if target is not None:
+        data["emulator"] = with_emulator(answers[0], data, target, output)
     if as_json:
         click.echo(json.dumps(data))
     else:
@@ -96,7 +124,22 @@ def audit(
 
         (print_stages if "stages" in data else print_audit)(data)
     told = all(one["consistent"] and not one["path_dependent"] for one in stages)
-    sys.exit(0 if told else EXIT_DISCREPANCIES)
+    sys.exit(data.get("emulator", {}).get("exit", 0) if told else EXIT_DISCREPANCIES)
+
+
+def check_emulator(node: Node, target: str, *, matrix: bool) -> None:
+    from tiebreak.conformance.emulators.job import check_emulated
+
+    if matrix:
+        raise InvalidInput("--matrix is about no backend: it takes no --emulator")
+    check_emulated(node, target)
+
+
+def with_emulator(answer: AuditAnswer, data: Mapping[str, Any], target: str, output: Path | None) -> dict[str, Any]:
+    from tiebreak.conformance.emulators.job import DEFAULTS, emulator_data
+
+    command = " ".join(["tiebreak", *map(shlex.quote, sys.argv[1:])])
+    return emulator_data(answer, data, target, output or DEFAULTS[target], command)
 
 
 def print_setting(number: int, of: int) -> None:

@@ -1,0 +1,186 @@
+"""The text of an emulator's file: a header of evidence, the function, and what makes the file run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tiebreak.conformance.emulators.c_source import InC, is_short
+from tiebreak.conformance.emulators.python_source import (
+    TORCH,
+    InNumPy,
+    InTorch,
+    byte_for,
+    dtype_in_numpy,
+    is_of_ml_dtypes,
+)
+from tiebreak.conformance.emulators.steps import Computed
+from tiebreak.conformance.emulators.writing import Writer
+from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.nodes import Node
+
+PARAMETERS = "scale and zero_point are one number, or one for each x"
+TORCH_INTEGERS = ("int8", "uint8", "int16", "int32")
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """What a file emulates: a node, the steps to its result, the function's name, and who is emulated."""
+
+    node: Node
+    result: Computed
+    function: str
+    backend: str
+    version: str
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The element types of x, scale, zero_point and the result."""
+        return (*(tensor.element for tensor in self.node.inputs), self.node.output_type)
+
+
+def numpy_file(one: Emulated, header: Sequence[str]) -> str:
+    language, types = InNumPy(), [dtype_in_numpy(kind) for kind in one.types]
+    writer, last, gathered = written(one, language)
+    modules = "import numpy as np\n" if not needs_ml_dtypes(one, writer) else "import ml_dtypes\nimport numpy as np\n"
+    last_casts = dict.fromkeys((byte_for(one.types[3]), one.types[3]))  # types of ml_dtypes are made of bytes
+    narrow = "".join(f".astype({dtype_in_numpy(kind)})" for kind in last_casts)
+    parameters = zip(("x", "scale", "zero_point"), types[:3], strict=True)
+    return "\n".join(
+        [
+            *comment_lines(header),
+            f"{modules}{gathered}\n",
+            f"def {one.function}(x, scale, zero_point):",
+            f'    """{one.types[0]} to {one.types[3]}; {PARAMETERS}."""',
+            *(f"    {name} = np.asarray({name}, {dtype})" for name, dtype in parameters),
+            '    with np.errstate(all="ignore"):',
+            *(f"        {line}" for line in writer.lines),
+            f"        return np.asarray({last}){narrow}\n\n",
+            backend_class(one),
+        ]
+    )
+
+
+def written(one: Emulated, language: InNumPy | InTorch) -> tuple[Writer, str, str]:
+    """The writer with its lines, the name of the result, and the constants and helpers before the function."""
+    writer = Writer(language)
+    last = writer.text(one.result)
+    constants = [f"{name} = {language.number(step.value, step.type)}" for name, step in writer.constants.items()]
+    needed = any("odd_sum(" in line for line in writer.lines)
+    text = "".join(f"\n{line}" for line in constants) + ("\n" if constants else "")
+    return writer, last, text + (f"\n{language.odd_sum}" if needed else "")
+
+
+def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
+    return any(map(is_of_ml_dtypes, one.types)) or any("ml_dtypes." in line for line in writer.lines)
+
+
+def backend_class(one: Emulated) -> str:
+    kinds, name = tuple(one.types), f"emulator of {one.backend}"
+    return f'''class Emulator:
+    """A backend for Tiebreak: tiebreak sweep THIS_FILE:Emulator --operator {one.node.operator} ..."""
+
+    name, version = {name!a}, {one.version!a}
+    operators = frozenset({{{one.node.operator!r}}})
+
+    def compile(self, node):
+        types = tuple(tensor.dtype.name for tensor in (*node.inputs, *node.outputs))
+        if types != {kinds!r} or dict(node.attributes) != {dict(one.node.attributes)!r}:
+            raise NotImplementedError(f"made for other types or attributes than {{types}}, {{dict(node.attributes)}}")
+        return lambda x, scale, zero_point: ({one.function}(x, scale, zero_point),)
+'''
+
+
+def torch_file(one: Emulated, header: Sequence[str]) -> str:
+    writer, last, gathered = written(one, InTorch())
+    held = [held_by_torch(kind) for kind in one.types]
+    parameters = zip(("x", "scale", "zero_point"), held[:3], strict=True)
+    return "\n".join(
+        [
+            *comment_lines(header),
+            f"import torch\n{gathered}\n",
+            f"def {one.function}(x, scale, zero_point):",
+            f'    """{one.types[0]} to {one.types[3]}; {PARAMETERS}."""',
+            *(f"    {name} = torch.as_tensor({name}, dtype=torch.{dtype})" for name, dtype in parameters),
+            *(f"    {line}" for line in writer.lines),
+            f"    return {last}.to({TORCH}.{held[3]})\n",
+        ]
+    )
+
+
+def held_by_torch(type: str) -> str:
+    """PyTorch's type for numbers of a type; int64 holds the integers that it has no type for."""
+    return type if type in FLOAT_TYPES or type in TORCH_INTEGERS else "int64"
+
+
+def comment_lines(header: Sequence[str]) -> list[str]:
+    return [f"# {line}".rstrip() for line in header]
+
+
+def c_file(one: Emulated, header: Sequence[str]) -> str:
+    language = InC()
+    writer = Writer(language)
+    last = writer.text(one.result)
+    constants = [
+        f"#define {name} ({language.number(step.value, step.type)})" for name, step in writer.constants.items()
+    ]
+    kinds = [c_type(kind) for kind in one.types]
+    result = last if one.types[3] in FLOAT_TYPES else f"({kinds[3]}){last}"
+    return "\n".join(
+        [
+            "/*",
+            *(f" * {line}".rstrip() for line in header),
+            " *",
+            " * cc -std=c99 -O2 -ffp-contract=off -o emulator THIS_FILE -lm",
+            " * echo '0.25 0.1 3' | ./emulator     (x, scale and zero_point of an element a line; its result)",
+            *(
+                [" * A number of 16 bits is a float here that such a type holds."]
+                if any(map(is_short, one.types))
+                else []
+            ),
+            " */",
+            PREAMBLE,
+            *constants,
+            "",
+            language.helpers(),
+            f"{kinds[3]} {one.function}({kinds[0]} x, {kinds[1]} scale, {kinds[2]} zero_point) {{",
+            *(f"  {line}" for line in writer.lines),
+            f"  return {result};",
+            "}",
+            MAIN.format(function=one.function, x=kinds[0], scale=kinds[1], zero_point=kinds[2]),
+        ]
+    )
+
+
+PREAMBLE = """\
+#include <float.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <tgmath.h>
+
+#if FLT_EVAL_METHOD != 0 || defined(__FAST_MATH__)
+#error "each step must be rounded to its own type: no -ffast-math, and no x87"
+#endif
+#if defined(__clang__) || !defined(__GNUC__)
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
+"""
+MAIN = """
+#ifndef WITHOUT_MAIN
+int main(void) {{
+  double x, scale, zero_point;
+  while (scanf("%lf %lf %lf", &x, &scale, &zero_point) == 3)
+    printf("%.17g\\n", (double){function}(({x})x, ({scale})scale, ({zero_point})zero_point));
+  return 0;
+}}
+#endif
+"""
+
+
+def c_type(type: str) -> str:
+    if type in FLOAT_TYPES:
+        return "double" if type == "float64" else "float"
+    return f"{byte_for(type)}_t"

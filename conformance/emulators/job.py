@@ -1,0 +1,146 @@
+"""`tiebreak audit --emulator`: a file of the arithmetic that was found, written once it agrees with every answer."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.audit.answer import AuditAnswer
+from tiebreak.conformance.audit.operators import AUDITED
+from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
+from tiebreak.conformance.emulators.evidence import header_of
+from tiebreak.conformance.emulators.files import Emulated, c_file, numpy_file, torch_file
+from tiebreak.conformance.emulators.onnx_graph import onnx_file
+from tiebreak.conformance.emulators.quantize_steps import quantize_steps
+from tiebreak.conformance.emulators.running import RUNS, check_tools
+from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic, affine_dequantize
+from tiebreak.conformance.semantics.model import ANYTHING, Semantics, codes
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.torch_quantize import torch_quantize
+from tiebreak.conformance.semantics.uniform_quantize import of_stablehlo, of_tensorflow
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+from tiebreak.reports.records import write_aside
+
+KNOWN = (QuantizeArithmetic, torch_quantize, of_tensorflow, of_stablehlo, affine_dequantize)
+FILES: Mapping[str, Callable[[Emulated, Sequence[str]], str | bytes]] = {
+    "numpy": numpy_file,
+    "torch": torch_file,
+    "c": c_file,
+    "onnx": onnx_file,
+}
+DEFAULTS = {
+    "numpy": Path("tiebreak-emulator.py"),
+    "torch": Path("tiebreak-emulator.py"),
+    "c": Path("tiebreak-emulator.c"),
+    "onnx": Path("tiebreak-emulator.onnx"),
+}
+MOST_TRIED = 16  # of the arithmetics that are left
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The elements that an audit asked, with the backend's codes (int64): one array for each input."""
+
+    operands: tuple[Array, ...]
+    codes: Array
+
+
+def check_emulated(node: Node, target: str) -> None:
+    """Raise InvalidInput for an operator without emulators, or a target whose files can't be run here."""
+    known = [name for name, semantics in AUDITED.items() if semantics.arithmetic in KNOWN]
+    if node.operator not in known:
+        raise InvalidInput(f"emulators are written of {', '.join(known)}, not of {node.operator}")
+    check_tools(target)
+
+
+def emulator_data(
+    answer: AuditAnswer, data: Mapping[str, Any], target: str, path: Path, command: str
+) -> dict[str, Any]:
+    """Write the file, and say so: "target", "file" (or None), "elements" compared, "why" nothing was written, "exit".
+
+    With "differs", if the file gave anything else than the backend: the element's operands, and both results. `data`
+    is the audit as plain data, `command` what the person typed. Raises NotWritten if the file can't be written.
+    """
+    told = {"target": target, "file": None, "elements": 0, "why": "", "differs": None, "exit": EXIT_DISCREPANCIES}
+    if not data["consistent"] or data["path_dependent"]:
+        place = "an answer depends on the operand's place" if data["path_dependent"] else "no known semantics fits"
+        return told | {"why": f"{place}: there is no one arithmetic to emulate"}
+    try:
+        semantics, emulated = shortest(answer, data, target)
+    except Unsupported as reason:
+        return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
+    asked = asked_elements(answer)
+    text = FILES[target](emulated, header_of(answer, data, semantics, asked.codes.size, command))
+    found = answers_of_file(text, target, emulated, asked)
+    told["elements"] = asked.codes.size
+    if (wrong := np.flatnonzero(found != asked.codes)).size:
+        return told | {"differs": difference(answer, asked, found, int(wrong[0])), "why": "the file differs"}
+    write_aside(path, lambda aside: aside.write_bytes(as_bytes(text)))
+    return told | {"file": str(path), "exit": 0}
+
+
+def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple[Semantics, Emulated]:
+    """The one of the arithmetics that are left whose file is shortest. Unsupported if no file can do any of them."""
+    found: list[tuple[int, Semantics, Emulated]] = []
+    reason = Unsupported()
+    for semantics in answer.inference.alive[:MOST_TRIED]:
+        emulated = emulated_node(answer, data, semantics)
+        try:
+            found.append((len(FILES[target](emulated, ())), semantics, emulated))
+        except Unsupported as refusal:
+            reason = refusal
+    if not found:
+        raise reason
+    _, semantics, emulated = min(found, key=lambda one: one[0])
+    return semantics, emulated
+
+
+def emulated_node(answer: AuditAnswer, data: Mapping[str, Any], semantics: Semantics) -> Emulated:
+    arithmetic, facts = answer.inference.arithmetic, (str(data["backend"]), str(data["version"]))
+    if isinstance(arithmetic, QuantizeArithmetic):
+        return Emulated(answer.node, quantize_steps(arithmetic, semantics), "quantize", *facts)
+    if isinstance(arithmetic, DequantizeArithmetic):
+        return Emulated(answer.node, dequantize_steps(arithmetic, semantics), "dequantize", *facts)
+    raise InvalidInput(f"no emulator is written of {answer.node.operator}")
+
+
+def asked_elements(answer: AuditAnswer) -> Asked:
+    """Every element with an answer, finite or not."""
+    probes = [*answer.inference.answered]
+    probes += [(probe, np.array([code])) for probe, code in answer.inference.special_answers]
+    columns = zip(*((probe.x, *(spread(other, probe.x) for other in probe.others)) for probe, _ in probes), strict=True)
+    operands, got = [np.concatenate(column) for column in columns], np.concatenate([found for _, found in probes])
+    told = got != ANYTHING
+    return Asked(tuple(operand[told] for operand in operands), got[told])
+
+
+def spread(parameter: Array, x: Array) -> Array:
+    return np.broadcast_to(np.asarray(parameter).reshape(-1), x.shape)
+
+
+def answers_of_file(text: str | bytes, target: str, emulated: Emulated, asked: Asked) -> Array:
+    """The codes that the file gives, written and run in a folder that goes away."""
+    with tempfile.TemporaryDirectory(prefix="tiebreak-emulator-") as folder:
+        path = Path(folder, DEFAULTS[target].name)
+        path.write_bytes(as_bytes(text))
+        return codes(RUNS[target](path, emulated)(*asked.operands))
+
+
+def as_bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def difference(answer: AuditAnswer, asked: Asked, found: Array, place: int) -> dict[str, Any]:
+    from tiebreak.conformance.semantics.model import Probe
+
+    x, *others = (operand[place : place + 1] for operand in asked.operands)
+    got, given = answer.text(int(asked.codes[place])), answer.text(int(found[place]))
+    return {"inputs": answer.operands(Probe(x, tuple(others))), "backend": got, "emulator": given}

@@ -1,0 +1,31 @@
+"""The steps of the codes that NaN and infinities have, as values of the facets of special_ends.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tiebreak.conformance.emulators.saturation_steps import TypeEnds
+from tiebreak.conformance.emulators.steps import Computed, constant, step, where
+from tiebreak.conformance.semantics.special_ends import SpecialEnd
+
+ZERO, ONE = constant(0), constant(1)
+
+
+def special_code(end: SpecialEnd, zero_point: Computed, ends: TypeEnds) -> Computed:
+    """The code as a float64, of the zero point as a float64."""
+    return CODES[end.id](zero_point, ends)
+
+
+CODES: Mapping[str, Callable[[Computed, TypeEnds], Computed]] = {
+    "lowest": lambda zero_point, ends: ends.lowest,
+    "lowest-but-one": lambda zero_point, ends: ends.lowest + ONE,
+    "highest": lambda zero_point, ends: ends.highest,
+    "zero": lambda zero_point, ends: ZERO,  # every range holds it
+    "zero-point": lambda zero_point, ends: zero_point,
+    "zero-point-but-lowest": lambda zero_point, ends: step("maximum", zero_point, ends.lowest + ONE),
+    "int32": lambda zero_point, ends: where(zero_point >= ZERO, ends.lowest, ends.highest),
+    "highest-before-zero-point": lambda zero_point, ends: step("minimum", ends.highest + zero_point, ends.highest),
+    "lowest-before-zero-point": lambda zero_point, ends: step("maximum", ends.lowest + zero_point, ends.lowest),
+    "highest-before-zero-point-then-wrap": lambda zero_point, ends: ends.wrap(ends.highest + zero_point),
+    "lowest-before-zero-point-then-wrap": lambda zero_point, ends: ends.wrap(ends.lowest + zero_point),
+}
