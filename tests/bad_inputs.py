@@ -33,7 +33,8 @@ authorities numpy-naive --run @|authorities numpy-naive --page @
 report @|report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 repro C001 --run @|compare @ runs/away|compare runs/away @|compare runs/away runs/sound --html @
 gate @|gate runs/away --baseline @|gate runs/away --waivers @|gate runs/away --junit @
-gate runs/away --sarif @|gate @ -b numpy-naive|history @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
+gate runs/away --sarif @|gate @ -b numpy-naive
+history @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
 findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
 vectors build @|vectors check @|vectors export @ --format json
@@ -74,7 +75,8 @@ audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive -
 """
 NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
 FOLDER_OUTPUTS = """
-run -b numpy-naive -o @|gate @ -b numpy-naive|tables runs/away -o @|operators --pages @|vectors build @|vectors export @ --format json
+gate @ -b numpy-naive
+run -b numpy-naive -o @|tables runs/away -o @|operators --pages @|vectors build @|vectors export @ --format json
 verify runs --backend-name x -o @|new-backend mine -o @|sweep --plan plan.toml -o @
 pattern run relu -b onnxruntime -o @
 """
