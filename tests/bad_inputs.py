@@ -33,6 +33,7 @@ authorities numpy-naive --run @|authorities numpy-naive --page @
 report @|report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 repro C001 --run @|compare @ runs/away|compare runs/away @|compare runs/away runs/sound --html @
 gate @|gate runs/away --baseline @|gate runs/away --waivers @|gate runs/away --junit @
+gate runs/away --sarif @|gate @ -b numpy-naive
 history @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
 findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
@@ -42,6 +43,7 @@ prove per-axis -o @|prove --check @
 """
 TEXTS = {"": "it is empty", "\t ": "it is empty", "\udcff": "is not UTF-8", "a\0b": "has a NUL", "x" * 140_000: "bytes"}
 TEXT_PLACES = """
+gate -b @|gate -b numpy-naive --operator @|gate -b numpy-naive --case @
 run -b @|run --operator @|run --case @|run --scheduler @|run --attr @|run --input @
 sweep @ --operator onnx.QuantizeLinear|sweep numpy-naive --operator @|audit @ --operator onnx.QuantizeLinear
 authorities @|authorities numpy-naive --operator @|authorities numpy-naive --attr @
@@ -64,6 +66,7 @@ RECORDS = (
 FILE_OUTPUTS = """
 report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 report runs/away -o new.html --junit @|compare runs/sound runs/away --html @|gate runs/away --junit @
+gate runs/away --sarif @
 sweep numpy-naive --operator onnx.QuantizeLinear --input y_scale=1 -o @
 sweep numpy-naive --operator onnx.QuantizeLinear --every-scale --significands 1 -o @
 pattern export relu -o @
@@ -72,6 +75,7 @@ audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive -
 """
 NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
 FOLDER_OUTPUTS = """
+gate @ -b numpy-naive
 run -b numpy-naive -o @|tables runs/away -o @|operators --pages @|vectors build @|vectors export @ --format json
 verify runs --backend-name x -o @|new-backend mine -o @|sweep --plan plan.toml -o @
 pattern run relu -b onnxruntime -o @
@@ -200,6 +204,7 @@ audit numpy-naive {ONNX} --opset 26|2|is no opset
 audit {ONNX}|2|name a backend
 audit numpy-naive {ONNX} --page x.md|2|--matrix
 audit numpy-naive {ONNX} --attr axis=x|2|is not an integer
+audit tensorflow --operator tensorflow.UniformDequantize --type float32|2|is not one of int8
 audit numpy-naive {ONNX} --versus folder|2|no run here
 authorities numpy-naive --run folder|2|no run here
 authorities mine --run runs/away|2|no backend 'mine' in this run
@@ -219,6 +224,17 @@ compare runs/away|2|RUN_B
 compare runs/away folder|2|no run here
 gate runs/away --accept|2|--accept goes with --update
 gate runs/away --update|2|--update needs --baseline
+gate|2|name the folder of a run, or a backend to run first
+gate runs/away --level full|2|--level: goes with -b
+gate runs/away --operator onnx.QuantizeLinear --discard|2|--discard, --operator: goes with -b
+gate runs/away -b numpy-naive --baseline runs/../runs/away|2|would replace the baseline
+gate new -b numpy-naive --baseline folder|2|no run here
+gate new -b numpy-naive --baseline nosuch|2|no baseline here
+gate new -b nosuch|2|unknown backend 'nosuch'
+gate broken-off -b numpy-naive {ONNX}|2|to begin anew add --discard
+gate runs/away --junit new.xml --sarif ./new.xml|2|--junit and --sarif name the same file
+gate runs/away --waivers file --sarif file|2|--waivers and --sarif name the same file
+gate runs/away --sarif runs/away/run.json|2|a record of the run
 gate runs/away --waivers deep.toml|2|deep.toml
 gate runs/away --waivers fifo|2|no plain file
 gate runs/away --waivers file|2|not TOML

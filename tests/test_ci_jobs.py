@@ -1,124 +1,271 @@
-"""The jobs and the page about CI: their shells are run."""
+"""The GitHub Action, the GitLab component, the hook and the page about them: valid YAML, and their shells are run."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
-import click
+import jsonschema
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 from recorded_versions import recorded
 
-from tiebreak.cli import main
 from tiebreak.reports.records import read_run
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "gate-ci.md"
+ACTION, COMPONENT, HOOKS = ROOT / "action.yml", ROOT / "templates" / "tiebreak.yml", ROOT / ".pre-commit-hooks.yaml"
+GITHUB_SHELL = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
+GITLAB_SHELLS = {"bash": ("bash", "-eo", "pipefail", "-c"), "sh": ("sh", "-e", "-c")}
+WITH_SPACES = "a folder"
+
+needs_files = pytest.mark.skipif(not (PAGE.exists() and ACTION.exists()), reason="a source distribution may have none")
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded(tmp_path_factory.mktemp("runs"))
+    """Recorded runs, and beside them a backend, below a folder whose name has a blank."""
+    folder = tmp_path_factory.mktemp("runs") / WITH_SPACES
+    folder.mkdir()
+    return recorded(folder)
 
 
-def cli(*words: object) -> Result:
-    return CliRunner().invoke(main, [str(word) for word in words])
+def check(document: Any, schema: str) -> None:
+    """Raise ValidationError unless the document fits the published schema, as check-jsonschema has it."""
+    pytest.importorskip("check_jsonschema")
+    text = (files("check_jsonschema") / "builtin_schemas" / "vendor" / f"{schema}.json").read_text(encoding="utf-8")
+    jsonschema.Draft7Validator(json.loads(text)).validate(document)
 
 
-def jobs() -> dict[str, tuple[dict[str, str], list[str]]]:
-    """For each CI service the job's variables and its scripts, as its shell gets them."""
-    github = yaml.safe_load((DOCS / "ci" / "github.yml").read_text())["jobs"]["gate"]
-    gitlab = yaml.safe_load((DOCS / "ci" / "gitlab.yml").read_text())["tiebreak"]
-    steps = [step["run"] for step in github["steps"] if "run" in step]
-    assert all(step["shell"] == "bash" for step in github["steps"] if "run" in step)
-    return {
-        "github": (github["env"], steps),
-        "gitlab": (gitlab["variables"], ["\n".join(gitlab["before_script"] + gitlab["script"])]),
-    }
+def blocks() -> dict[str, Any]:
+    """The page's YAML by its first key."""
+    page = PAGE.read_text(encoding="utf-8")
+    found = [yaml.safe_load(body) for body in re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)]
+    return {next(iter(document)): document for document in found}
 
 
-needs_docs = pytest.mark.skipif(not DOCS.is_dir(), reason="a source distribution may have no docs")
+def action() -> dict[str, Any]:
+    return dict(yaml.safe_load(ACTION.read_text(encoding="utf-8")))
 
 
-@needs_docs
-def test_the_jobs_keep_their_records_even_if_they_fail() -> None:
-    github = yaml.safe_load((DOCS / "ci" / "github.yml").read_text())["jobs"]["gate"]["steps"]
-    upload = github[-1]
-    assert (upload["if"], upload["with"]["path"]) == ("always()", "tiebreak-run")
-    assert not any("continue-on-error" in step for step in github)
-    artifacts = yaml.safe_load((DOCS / "ci" / "gitlab.yml").read_text())["tiebreak"]["artifacts"]
+def component(**inputs: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The component's header and its pipeline, with inputs put in as GitLab does."""
+    header, _, body = COMPONENT.read_text(encoding="utf-8").partition("\n---\n")
+    spec = yaml.safe_load(header)["spec"]
+    given = {name: said["default"] for name, said in spec["inputs"].items() if "default" in said} | inputs
+    assert set(given) == set(spec["inputs"]), "every input that has no default is given, and no other"
+    filled = re.sub(r"\$\[\[ inputs\.([\w-]+) \]\]", lambda found: given[found[1]], body)
+    return {"spec": spec}, yaml.safe_load(filled)
+
+
+COMPONENT_INPUTS = {"backend": "mine.py:Mine", "operators": "onnx.QuantizeLinear", "tiebreak": "x.whl"}
+
+
+@needs_files
+def test_all_yaml_is_as_the_services_want_it() -> None:
+    check(action(), "github-actions")
+    header, pipeline = component(**COMPONENT_INPUTS)
+    check(header, "gitlab-ci")
+    check(pipeline, "gitlab-ci")
+    check(workflow(), "github-workflows")
+    check({"include": blocks()["include"]["include"]}, "gitlab-ci")
+    with pytest.raises(jsonschema.ValidationError):
+        check(action() | {"runs": {"using": "composite"}}, "github-actions")
+    with pytest.raises(jsonschema.ValidationError):
+        check({"tiebreak": pipeline["tiebreak"] | {"artifacts": {"when": "sometimes"}}}, "gitlab-ci")
+
+
+def workflow() -> dict[str, Any]:
+    """The page's workflow; YAML 1.1 reads its key `on` as true."""
+    return {"on" if name is True else name: value for name, value in blocks()["name"].items()}
+
+
+@needs_files
+def test_the_hook_is_as_pre_commit_wants_it(tmp_path: Path) -> None:
+    clientlib = pytest.importorskip("pre_commit.clientlib")
+    (hook,) = clientlib.load_manifest(str(HOOKS))
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(blocks()["repos"]), encoding="utf-8")
+    (repository,) = clientlib.load_config(str(tmp_path / "config.yaml"))["repos"]
+    assert [one["id"] for one in repository["hooks"]] == [hook["id"]]
+    assert (hook["stages"], hook["pass_filenames"]) == (["pre-push"], False)
+
+
+@needs_files
+def test_the_page_gives_inputs_that_there_are() -> None:
+    used = workflow()["jobs"]["gate"]["steps"][-1]["with"]
+    wanted = {name for name, said in action()["inputs"].items() if said.get("required")}
+    assert wanted <= set(used) <= set(action()["inputs"])
+    assert "tiebreak" in component(**blocks()["include"]["include"][0]["inputs"])[1]
+
+
+@needs_files
+def test_no_input_is_part_of_a_shells_text() -> None:
+    """An expression in a script would let whoever chooses its value choose commands."""
+    scripts = [step["run"] for step in action()["runs"]["steps"] if "run" in step]
+    scripts += next(iter(yaml.safe_load(COMPONENT.read_text().partition("\n---\n")[2]).values()))["script"]
+    assert len(scripts) > 5
+    assert [script for script in scripts if "${{" in script or "$[[" in script] == []
+
+
+@needs_files
+def test_both_keep_their_records_even_if_they_fail() -> None:
+    steps = action()["runs"]["steps"]
+    assert (steps[-1]["if"], steps[-1]["with"]["path"]) == ("always()", "tiebreak-run")
+    assert not any("continue-on-error" in step for step in steps)
+    artifacts = component(**COMPONENT_INPUTS)[1]["tiebreak"]["artifacts"]
     assert (artifacts["when"], artifacts["paths"]) == ("always", ["tiebreak-run"])
     assert artifacts["reports"]["junit"] == "tiebreak-run/gate.xml"
 
 
-@needs_docs
-@pytest.mark.parametrize("service", ["github", "gitlab"])
-def test_every_option_of_the_jobs_is_there(service: str) -> None:
-    commands = [line.split() for script in jobs()[service][1] for line in script.splitlines() if "tiebreak " in line]
-    commands = [words for words in commands if words[0] == "tiebreak"]
-    assert {words[1] for words in commands} == {"run", "gate"}
-    for words in commands:
-        context = click.Context(main)
-        command = main.get_command(context, words[1])
-        assert command is not None
-        known = {option for param in command.params for option in (*param.opts, *param.secondary_opts)}
-        assert {word for word in words if word.startswith("-") and word != "-f"} <= known
-        assert cli(words[1], "--help").exit_code == 0
+def tools(folder: Path, case: str = "") -> Path:
+    """A folder with a python that installs nothing but notes what, and with this Python's tiebreak.
 
-
-@needs_docs
-@pytest.mark.parametrize("service", ["github", "gitlab"])
-def test_the_jobs_shell_passes_the_gates_exit_code_on(service: str, runs: Path, tmp_path: Path) -> None:
-    variables, scripts = jobs()[service]
-    (tmp_path / "waivers.toml").touch()
-    choice = f"--operator onnx.QuantizeLinear --case {read_run(runs / 'away').discrepancies['case'][0]}"
-    own = variables | {"CHOICE": choice, "BASELINE": str(runs / "sound"), "WAIVERS": str(tmp_path / "waivers.toml")}
-    shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
-
-    def job(backend: str) -> int:
-        """The scripts one after the other until one fails, as the service runs them, in a fresh folder."""
-        shutil.rmtree(tmp_path / "work", ignore_errors=True)
-        (tmp_path / "work").mkdir()
-        paths = {"PATH": f"{tools(tmp_path)}{os.pathsep}{os.environ['PATH']}", "BACKEND": backend}
-        for script in scripts:
-            done = subprocess.run(
-                [*shell, script], cwd=tmp_path / "work", env={**os.environ, **own, **paths}, check=False
-            )
-            if done.returncode:
-                return done.returncode
-        return 0
-
-    assert job(f"{runs / 'versions.py'}:away") == 1
-    assert (tmp_path / "work" / "tiebreak-run" / "report.html").exists()
-    assert len(ElementTree.parse(tmp_path / "work" / "tiebreak-run" / "gate.xml").findall(".//failure")) == 1
-    assert job("no-such-backend") != 0
-
-
-def tools(folder: Path) -> Path:
-    """A folder with this Python's tiebreak, and with a pip that installs nothing."""
+    With a `case` its gate runs that case alone, and notes what it was asked.
+    """
     found = folder / "tools"
     found.mkdir(exist_ok=True)
-    for name, text in (("tiebreak", f'exec "{sys.executable}" -P -m tiebreak "$@"'), ("pip", "test $1 = install")):
+    note = f'printf "%s\\n" "$@" > {shlex.quote(str(folder))}'
+    only = f'test "$1" != gate || {{ {note}/asked; set -- "$@" --case {shlex.quote(case)}; }}\n' if case else ""
+    python = f'test "$1 $2 $3" = "-m pip install" || exit 9\nshift 3\n{note}/installed'
+    for name, text in (("python", python), ("tiebreak", f'{only}exec "{sys.executable}" -P -m tiebreak "$@"')):
         (found / name).write_text(f"#!/bin/sh\n{text}\n")
         (found / name).chmod(0o755)
     return found
 
 
-@needs_docs
+def case_of(runs: Path) -> str:
+    return str(read_run(runs / "away").discrepancies["case"][0])
+
+
+def in_fresh_folder(folder: Path, runs: Path, scripts: list[tuple[str, dict[str, str]]], shell: tuple[str, ...]) -> int:
+    """The scripts one after the other until one fails, as a service runs them, in the folder `work`."""
+    shutil.rmtree(folder / "work", ignore_errors=True)
+    (folder / "work").mkdir()
+    path = f"{tools(folder, case_of(runs))}{os.pathsep}{os.environ['PATH']}"
+    own = {"PATH": path, "GITHUB_OUTPUT": str(folder / "work" / "outputs"), "GITHUB_ACTIONS": ""}
+    for script, variables in scripts:
+        environment = {**os.environ, **own, **variables}
+        done = subprocess.run([*shell, script], cwd=folder / "work", env=environment, check=False)
+        if done.returncode:
+            return done.returncode
+    return 0
+
+
+def act(folder: Path, runs: Path, **inputs: str) -> int:
+    """The action's scripts with these inputs."""
+    given = {name: said.get("default", "") for name, said in action()["inputs"].items()} | inputs
+    values = {f"inputs.{name}": value for name, value in given.items()} | {"github.action_path": "/the/action"}
+
+    def filled(text: str) -> str:
+        return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: values[found[1]], text)
+
+    steps = [step for step in action()["runs"]["steps"] if "run" in step]
+    assert all(step["shell"] == "bash" for step in steps)
+    scripts = [(step["run"], {name: filled(value) for name, value in step["env"].items()}) for step in steps]
+    return in_fresh_folder(folder, runs, scripts, GITHUB_SHELL)
+
+
+def words(file: Path) -> list[str]:
+    return file.read_text().splitlines()
+
+
+@needs_files
+def test_the_actions_shell_passes_the_gates_exit_code_on(runs: Path, tmp_path: Path) -> None:
+    work, waivers = tmp_path / "work", runs / "known waivers.toml"
+    waivers.touch()
+    several = " onnx.QuantizeLinear\n\n  onnx.DequantizeLinear\n"
+    given = {"operators": several, "baseline": str(runs / "sound"), "waivers": str(waivers)}
+    assert act(tmp_path, runs, backend=f"{runs / 'versions.py'}:away", **given, tiebreak="a b.whl\n\nc[d]\n") == 1
+    assert words(tmp_path / "installed") == ["a b.whl", "c[d]"]
+    asked = words(tmp_path / "asked")
+    assert [one for one in asked if one.startswith("--operator")] == [
+        "--operator=onnx.QuantizeLinear",
+        "--operator=onnx.DequantizeLinear",
+    ]
+    assert asked[asked.index("--baseline") + 1] == str(runs / "sound")
+    assert words(work / "outputs") == ["exit-code=1", "run=tiebreak-run"]
+    assert (work / "tiebreak-run" / "report.html").exists()
+    assert len(ElementTree.parse(work / "tiebreak-run" / "gate.xml").findall(".//failure")) == 1
+    assert len(json.loads((work / "tiebreak-run" / "gate.sarif").read_text())["runs"][0]["results"]) == 1
+
+
+@needs_files
+def test_the_actions_shell_ends_as_the_gate_does(runs: Path, tmp_path: Path) -> None:
+    given = {"backend": f"{runs / 'versions.py'}:right", "operators": "onnx.QuantizeLinear"}
+    assert act(tmp_path, runs, **given, baseline="") == 0
+    assert words(tmp_path / "installed") == ["/the/action"]
+    assert not {"--baseline", "--waivers"} & set(words(tmp_path / "asked"))
+    assert act(tmp_path, runs, **given, baseline="no such folder") == 2
+    assert words(tmp_path / "work" / "outputs") == ["exit-code=2", "run=tiebreak-run"]
+    hostile = '"; touch hacked; $(touch hacked) `touch hacked`'
+    assert act(tmp_path, runs, **given | {"backend": hostile, "operators": f"* {hostile}"}, baseline=hostile) == 2
+    assert not (tmp_path / "work" / "hacked").exists()
+
+
+@needs_files
+@pytest.mark.parametrize("shell", GITLAB_SHELLS)
+def test_the_components_shell_passes_the_gates_exit_code_on(shell: str, runs: Path, tmp_path: Path) -> None:
+    def job(attribute: str, baseline: str) -> int:
+        inputs = {"backend": f"{runs / 'versions.py'}:{attribute}", "operators": "onnx.QuantizeLinear onnx.Cast"}
+        pipeline = component(**inputs, tiebreak="a b.whl", baseline=baseline)[1]["tiebreak"]
+        script = "\n".join([*pipeline.get("before_script", []), *pipeline["script"]])
+        return in_fresh_folder(tmp_path, runs, [(script, pipeline["variables"])], GITLAB_SHELLS[shell])
+
+    assert job("away", str(runs / "sound")) == 1
+    assert words(tmp_path / "installed") == ["a b.whl"]
+    assert len(ElementTree.parse(tmp_path / "work" / "tiebreak-run" / "gate.xml").findall(".//failure")) == 1
+    assert words(tmp_path / "asked").count("--operator") == 2
+    assert job("away", "no such folder") == 2
+
+
+@needs_files
+def test_the_hook_stops_a_push_that_changes_results(runs: Path, tmp_path: Path) -> None:
+    if not shutil.which("git"):
+        pytest.skip("no git")
+    ((shebang, about, line),) = re.findall(r"^```bash\n(.*)\n(.*)\n(.*)\n```$", PAGE.read_text(), re.MULTILINE)
+    line = line.replace("mine.py:Mine", f"'{runs / 'versions.py'}:away'")
+    path = f"{tools(tmp_path, case_of(runs))}{os.pathsep}{os.environ['PATH']}"
+    identity = {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+
+    def git(*asked: str) -> int:
+        own = {**os.environ, **identity, "PATH": path, "GIT_CONFIG_GLOBAL": os.devnull}
+        return subprocess.run(["git", *asked], cwd=tmp_path / "clone", env=own, check=False).returncode
+
+    (tmp_path / "clone").mkdir()
+    assert git("init", "-q", "--bare", "../remote") == git("init", "-q", "-b", "main") == 0
+    assert git("commit", "-q", "--allow-empty", "-m", "x") == 0
+    hook = tmp_path / "clone" / ".git" / "hooks" / "pre-push"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("\n".join([shebang, about, line]) + "\n")
+    hook.chmod(0o755)
+    (tmp_path / "clone" / "waivers.toml").touch()
+    for baseline, refused in (("sound", True), ("away", False)):
+        shutil.rmtree(tmp_path / "clone" / "tiebreak", ignore_errors=True)
+        shutil.copytree(runs / baseline, tmp_path / "clone" / "tiebreak" / "baseline")
+        assert (git("push", "-q", "../remote", "main") != 0) == refused
+        assert (tmp_path / "remote" / "refs" / "heads" / "main").exists() != refused
+    (entry,) = [one["entry"] for one in yaml.safe_load(HOOKS.read_text())]
+    assert line.removeprefix("exec ").startswith(entry), "both hooks run the same"
+
+
+@needs_files
 @pytest.mark.slow
 def test_the_pages_commands_do_what_they_say(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
-    page = (DOCS / "gate-ci.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     commands = 0
     for kind, body in re.findall(r"^```(sh|python|toml)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         if kind != "sh":
-            (tmp_path / ("mine.py" if kind == "python" else "tiebreak/waivers.toml")).write_text(body, encoding="utf-8")
+            (tmp_path / ("mine.py" if kind == "python" else "waivers.toml")).write_text(body, encoding="utf-8")
             continue
         for line in body.splitlines():
             environment = {**os.environ, "PATH": f"{tools(tmp_path)}{os.pathsep}{os.environ['PATH']}"}
@@ -126,4 +273,4 @@ def test_the_pages_commands_do_what_they_say(tmp_path: Path) -> None:
             wanted = re.search(r"# exit (\d)$", line)
             assert done.returncode == (int(wanted[1]) if wanted else 0), f"{line}\n{done.stdout}\n{done.stderr}"
             commands += 1
-    assert commands >= 9
+    assert commands >= 6

@@ -173,6 +173,21 @@ def test_a_hostile_backend_is_quoted_everywhere(runs: Path, tmp_path: Path) -> N
     assert code_span("a`b\n# c") == "`a'b # c`"
 
 
+def test_a_gate_runs_its_backends_first(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    one = ("--case", read_run(runs / "away").discrepancies["case"][0], "--operator", "onnx.QuantizeLinear")
+    backend = ("-b", f"{runs / 'versions.py'}:away")
+    result = cli("gate", *backend, *one, "--baseline", runs / "sound")
+    assert result.exit_code == 1 and "new dev 2.0" in result.output and "of 1 cases ran" in result.output
+    recorded_run = read_run(tmp_path / "tiebreak-run").info
+    assert (recorded_run["level"], recorded_run["exit"]) == ("quick", 1)
+    result = cli("gate", "named", *backend, *one, "--baseline", runs / "away", "--level", "full", "--json")
+    assert json.loads(result.stdout)["exit"] == result.exit_code == 0, "what the run finds is for the gate to judge"
+    assert read_run(tmp_path / "named").info["level"] == "full"
+    missing = cli("gate", "unmade", *backend, *one, "--baseline", tmp_path / "none")
+    assert missing.exit_code == 2 and not (tmp_path / "unmade").exists(), "told before anything runs"
+
+
 def test_wrong_usage(runs: Path, tmp_path: Path) -> None:
     for words in (
         [tmp_path / "none"],

@@ -57,8 +57,8 @@ def without_rare(
 def with_known(evidence: Evidence, own: Array, causes: Sequence[Cause], rare: Set[str], kept: Set[str]) -> list[Cause]:
     """The causes of one kind's elements without `rare` ones.
 
-    A case whose parameters are built in has an arithmetic of its own: one that is `kept` elsewhere, gives all elements
-    of the case that have no other cause, and contradicts nothing on its path, is named in place of a rare one.
+    A case whose parameters are built in has an arithmetic of its own. A rare cause gives way to one that is `kept`
+    elsewhere, if that one gives all elements of the case without another cause and contradicts nothing on its path.
     """
     lost = [index for index, cause in enumerate(causes) if cause.id in rare]
     instead = dict.fromkeys(lost, NO_CAUSE)

@@ -45,10 +45,11 @@ def gate(
         judged = judged.assign(new=judged["new"] & ~hazards, hazard=hazards)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise DamagedFile(f"discrepancies.parquet: damaged run file: {' '.join(str(error).split())[:200]}") from None
-    failures = new_failures(side, base)
+    specs = own_specs(run)
+    failures = new_failures(side, base, specs)
     found: dict[str, Any] = {
-        "new": causes_among(judged, judged["new"], side, base, run),
-        "hazards": causes_among(judged, judged["hazard"], side, base, run),
+        "new": causes_among(judged, judged["new"], side, base, specs),
+        "hazards": causes_among(judged, judged["hazard"], side, base, specs),
         "failures": failures,
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
         "not_run": not_run(side, base),
@@ -101,15 +102,19 @@ def within_tolerance(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bo
     return within.reindex(named.index, fill_value=False)
 
 
+def own_specs(run: Run) -> dict[str, str]:
+    """By backend, how a user's own one was named; empty for a registered one."""
+    specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
+    return {name: "" if spec in registered() else spec for name, spec in specs.items()}
+
+
 def causes_among(
-    judged: pd.DataFrame, wanted: pd.Series[bool], side: Side, base: Side, run: Run
+    judged: pd.DataFrame, wanted: pd.Series[bool], side: Side, base: Side, specs: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """The wanted elements by root cause, the most frequent first."""
+    """The wanted elements by root cause, the most frequent first. `specs` are of `own_specs`."""
     new = judged[wanted]
     unseen = ~is_among(new, base.cases, CASE)
     totals = judged.groupby(CAUSE, sort=False).size().to_dict()
-    specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
-    own = {name: "" if spec in registered() else spec for name, spec in specs.items()}
     rows = []
     for key, group in new.groupby(CAUSE, sort=False):
         backend, operator, cause = map(str, key)
@@ -127,7 +132,7 @@ def causes_among(
         row |= {"unseen": int(unseen[group.index].sum()), "of": int(totals[key]), "cluster": root_cause}
         row |= {name: sorted(set(group[name].tolist()) - {0}) for name in ("expired", "beyond")}
         row |= {"first": {name: number_text(first[name]) for name in ("id", "case", "operands", "expected", "got")}}
-        row |= {"repro": root_cause["id"] if root_cause and whole else str(first["id"]), "spec": own.get(backend, "")}
+        row |= {"repro": root_cause["id"] if root_cause and whole else str(first["id"]), "spec": specs.get(backend, "")}
         rows.append(row)
     return sorted(rows, key=lambda row: -row["elements"])
 
@@ -137,7 +142,7 @@ def number_text(value: Any) -> str:
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
 
 
-def new_failures(side: Side, base: Side) -> list[dict[str, Any]]:
+def new_failures(side: Side, base: Side, specs: Mapping[str, str]) -> list[dict[str, Any]]:
     """Crashes, timeouts and errors that the baseline does not have for the same case; waivers never excuse them."""
     columns = [*CASE, "verdict"]
     failed = side.cases[side.cases["verdict"].isin(FAILED)]
@@ -147,6 +152,7 @@ def new_failures(side: Side, base: Side) -> list[dict[str, Any]]:
     return [
         {"backend": backend, "operator": operator, "verdict": verdict, "fault": fault}
         | {"cases": int(row["cases"]), "first": str(row["first"]), "message": str(row["message"])}
+        | {"spec": specs.get(str(backend), "")}
         for (backend, operator, verdict, fault), row in rows_by_key(counts).items()
     ]
 

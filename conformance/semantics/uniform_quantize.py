@@ -27,9 +27,9 @@ FLOOR_OF_HALF_MORE = Combination(FLOAT32, RECIPROCAL, KEPT, AFTER, FLOOR, SATURA
 
 
 def whole_range(quantized: str) -> dict[str, Any]:
-    """The attributes that name the ends of the output's type."""
-    kind = INTEGER_TYPES[quantized or "uint8"]
-    return dict(zip(ENDS, (kind.lowest, kind.highest), strict=True))
+    """The attributes that name the ends of the output's type; none for a type that has no integers."""
+    kind = INTEGER_TYPES.get(quantized or "uint8")
+    return {} if kind is None else dict(zip(ENDS, (kind.lowest, kind.highest), strict=True))
 
 
 def of_tensorflow(node: Node) -> QuantizeArithmetic:

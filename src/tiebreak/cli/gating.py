@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiebreak.cli.kinds import OUTPUT, PATH
-from tiebreak.cli.options import JSON, JUDGE_FOREIGN, check_apart, run_folder
+from tiebreak.cli.options import (
+    DISCARD,
+    JSON,
+    JUDGE_FOREIGN,
+    backends_option,
+    check_apart,
+    level_option,
+    limit_options,
+    run_folder,
+    selection_keywords,
+    selection_options,
+    typed_parameters,
+)
+from tiebreak.cli.running import SELECTING
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS
 
@@ -66,48 +79,97 @@ def history(folder: Path, html: Path | None, as_json: bool) -> None:
 
 
 @click.command(epilog="Example:  tiebreak gate tiebreak-run --baseline baseline --waivers waivers.toml")
-@click.argument("run_dir", type=PATH)
+@click.argument("run_dir", type=PATH, required=False)
 @run_folder("--baseline", metavar="RUN_DIR", help="A run whose discrepancies are known. Without one, all are new.")
 @run_folder("--waivers", metavar="FILE", help="A TOML file of known discrepancies, with reasons and last days.")
+@backends_option("Runs first, into RUN_DIR (default: tiebreak-run). Without it RUN_DIR is judged as it is.")
+@selection_options
+@level_option("quick")
+@limit_options(10.0, 0.1, "one case")
+@DISCARD
 @run_folder("--junit", type=OUTPUT, metavar="FILE", help="Write JUnit XML, too.")
+@run_folder("--sarif", type=OUTPUT, metavar="FILE", help="Write SARIF, too: what fails, at the lines of a backend.")
 @click.option("--update", is_flag=True, help="Make the run the baseline if nothing new failed.")
 @click.option("--accept", is_flag=True, help="With --update: also if something did.")
 @JUDGE_FOREIGN
 @JSON
-def gate(
-    run_dir: Path,
-    baseline: Path | None,
-    waivers: Path | None,
-    junit: Path | None,
-    update: bool,
-    accept: bool,
-    judge_foreign: bool,
-    as_json: bool,
-) -> None:
+@click.pass_context
+def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     """Exit code for CI: 0 if RUN_DIR has nothing that is neither in the baseline nor waived.
 
     1 for new discrepancies, or a waiver whose discrepancies are gone; 3 for new crashes, timeouts and errors, which
-    can't be waived; 4 if nothing ran.
+    can't be waived; 4 if nothing ran. In a job of GitHub Actions it also writes the summary and annotations.
     """
-    from tiebreak.reports.gate import append_gate_summary, print_gate, write_gate_junit
-
+    run_dir, baseline, waivers = judged_folder(context), chosen["baseline"], chosen["waivers"]
+    update, accept = chosen["update"], chosen["accept"]
     if accept and not update:
         raise InvalidInput("--accept goes with --update")
     if update and baseline is None:
         raise InvalidInput("--update needs --baseline: the run folder to replace")
-    check_apart(waivers=waivers, junit=junit)
-    found = gate_findings(run_dir, baseline, waivers, fresh=update and accept, judge_foreign=judge_foreign)
+    check_apart(waivers=waivers, junit=chosen["junit"], sarif=chosen["sarif"])
+    if chosen["backends"]:
+        run_first(run_dir, chosen, silent=as_json)
+    fresh = update and accept
+    found = gate_findings(run_dir, baseline, waivers, fresh=fresh, judge_foreign=chosen["judge_foreign"])
     if update and baseline is not None:
         found |= update_if_allowed(found, run_dir, baseline, accept=accept)
-    if junit is not None:
-        write_gate_junit(junit, found)
-    append_gate_summary(found)
+    write_findings(found, chosen["junit"], chosen["sarif"])
     if as_json:
         click.echo(json.dumps(found))
     else:
-        print_gate(found)
-        click.echo("".join(f"{line}\n" for line in [found.get("update", "")] if line), nl=False)
+        print_findings(found)
     sys.exit(found["exit"])
+
+
+def judged_folder(context: click.Context) -> Path:
+    """The run folder. InvalidInput for none, and for a choice of cases without a backend to run them."""
+    chosen = context.params
+    if chosen["backends"]:
+        return chosen["run_dir"] or Path("tiebreak-run")
+    typed = typed_parameters(context) & {*SELECTING, "level", "time_limit", "memory_limit", "discard"}
+    flags = sorted(max(param.opts, key=len) for param in context.command.params if param.name in typed)
+    if flags:
+        raise InvalidInput(f"{', '.join(flags)}: goes with -b, since a run that exists is judged as it is")
+    if chosen["run_dir"] is None:
+        raise InvalidInput("name the folder of a run, or a backend to run first: -b BACKEND")
+    return Path(chosen["run_dir"])
+
+
+def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
+    """Run the backends into the folder that is judged then; the run's own exit code is the gate's to replace."""
+    from tiebreak.conformance.cases.plan import Selection
+    from tiebreak.conformance.main_job import RunLimits, main_job
+
+    baseline = chosen["baseline"]
+    if baseline is not None and baseline.resolve() == run_dir.resolve():
+        raise InvalidInput(f"{baseline}: the run would replace the baseline that it is judged by; name another RUN_DIR")
+    baseline_run(baseline, fresh=chosen["update"] and chosen["accept"])  # a mistake is told before anything runs
+    selection = Selection(level=chosen["level"], **selection_keywords({name: chosen[name] for name in SELECTING}))
+    limits = RunLimits(chosen["time_limit"], chosen["memory_limit"])
+    how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign")}
+    main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "tables", **how)
+
+
+def write_findings(found: dict[str, Any], junit: Path | None, sarif: Path | None) -> None:
+    """The files that were asked for, and GitHub's summary."""
+    from tiebreak.reports.gate import append_gate_summary, write_gate_junit
+    from tiebreak.reports.sarif import write_gate_sarif
+
+    if junit is not None:
+        write_gate_junit(junit, found)
+    if sarif is not None:
+        write_gate_sarif(sarif, found)
+    append_gate_summary(found)
+
+
+def print_findings(found: dict[str, Any]) -> None:
+    from tiebreak.reports.annotations import annotation_lines
+    from tiebreak.reports.gate import print_gate
+
+    print_gate(found)
+    for line in [found.get("update", ""), *annotation_lines(found)]:
+        if line:
+            click.echo(line)
 
 
 def gate_findings(
@@ -126,7 +188,8 @@ def gate_findings(
     names = [*versions_of(run), *(versions_of(base) if base else ()), *registered()]
     entries = read_waivers(waivers, names) if waivers is not None else []
     found = judged(run, base, entries, datetime.now(UTC).date(), judge_foreign=judge_foreign)
-    return {"run": str(run_dir), "baseline": str(baseline) if baseline else None} | found
+    files = {"baseline": baseline, "waiver_file": waivers}
+    return {"run": str(run_dir)} | {name: str(path) if path else None for name, path in files.items()} | found
 
 
 def baseline_run(baseline: Path | None, *, fresh: bool) -> Run | None:

@@ -96,6 +96,39 @@ def json_or_text(text: str) -> Any:
         return text
 
 
+def backends_option(otherwise: str) -> Callable[[Command], Command]:
+    """The option -b; `otherwise` says what happens without it."""
+    return click.option(
+        "-b",
+        "--backend",
+        "backends",
+        type=WORDS,
+        multiple=True,
+        metavar="BACKEND",
+        help="A backend's name, module:attribute, path/to/file.py:attribute or exec:COMMAND; repeat for more. "
+        f"{otherwise}",
+    )
+
+
+def level_option(usual: str) -> Callable[[Command], Command]:
+    """The option --level, with its default."""
+    return click.option(
+        "--level",
+        type=click.Choice(["brief", "quick", "full", "deep"]),
+        multiple=True,
+        callback=once,
+        default=[usual],
+        show_default=usual,
+        help="brief runs some of the golden vectors, at least one for each thing that they look for; the others run "
+        "all of them, with more and more generated cases.",
+    )
+
+
+DISCARD = click.option(
+    "--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost."
+)
+
+
 def selection_options(command: Command) -> Command:
     """The options that choose cases: operators, attributes, types, opset, ids and seed."""
     kind = click.Choice([*ELEMENT_TYPES])

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.kinds import OUTPUT_FOLDER, WORDS
+from tiebreak.cli.kinds import OUTPUT_FOLDER
 from tiebreak.cli.options import (
+    DISCARD,
     JSON,
     JUDGE_FOREIGN,
+    backends_option,
     input_option,
+    level_option,
     limit_options,
-    once,
     run_folder,
     selection_keywords,
     selection_options,
@@ -33,37 +35,19 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
 
 
 @click.command(epilog="Example:  tiebreak run -b onnxruntime -b path/to/mine.py:backend --level quick -o first-run")
-@click.option(
-    "-b",
-    "--backend",
-    "backends",
-    type=WORDS,
-    multiple=True,
-    metavar="BACKEND",
-    help="A backend's name, module:attribute, path/to/file.py:attribute or exec:COMMAND; repeat for more. "
-    "Default: all that are installed.",
-)
+@backends_option("Default: all that are installed.")
 @selection_options
 @input_option(
     "Run this one case instead of stored and generated ones: a number, a,b,c, nested JSON lists, "
     "or bits as 0x…; give every input."
 )
-@click.option(
-    "--level",
-    type=click.Choice(["brief", "quick", "full", "deep"]),
-    multiple=True,
-    callback=once,
-    default=["brief"],
-    show_default="brief",
-    help="brief runs some of the golden vectors, at least one for each thing that they look for; the others run all of "
-    "them, with more and more generated cases.",
-)
+@level_option("brief")
 @run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also find the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
 @limit_options(10.0, 0.1, "one case")
 @click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
 @run_folder("--resume", metavar="RUN_DIR", help="Continue a run that was interrupted or killed, with its own options.")
-@click.option("--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost.")
+@DISCARD
 @run_folder(
     "-o",
     "--output",
