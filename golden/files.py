@@ -48,10 +48,10 @@ def checked_json(path: Path, schema: Mapping[str, Any], largest: int, what: str)
     return data
 
 
-def check_format(path: Path, data: object, name: str, versions: Collection[int] = (1,)) -> dict[str, Any]:
-    """The object if it is of this format and one of these versions. DamagedFile with the path if not."""
+def check_format(path: Path, data: object, name: str, what: str, versions: Collection[int] = (1,)) -> dict[str, Any]:
+    """The object if it is of this format and one of these versions. DamagedFile if not; `what` is as "run file"."""
     if not isinstance(data, dict) or data.get("format") != name:
-        raise DamagedFile(f'{path}: damaged: "format" is not "{name}"')
+        raise DamagedFile(f'{path}: damaged {what}: "format" is not "{name}"')
     version = data.get("version")
     if version not in tuple(versions):
         known = " and ".join(map(str, versions))

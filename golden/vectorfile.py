@@ -46,7 +46,7 @@ def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
         document = json.loads(bounded_text(path, LARGEST_FILE, "a vector file"))
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged vector file: not JSON ({error})") from None
-    document = check_format(path, document, "tiebreak-vectors", SCHEMAS)
+    document = check_format(path, document, "tiebreak-vectors", "vector file", SCHEMAS)
     if not trusted:
         validate(path, document)
     check_digests(path, document)

@@ -192,7 +192,7 @@ def read_info(folder: Path) -> dict[str, Any]:
         raise InvalidInput(f"{folder}: no run here (no readable {INFO}){unfinished}") from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged run file: not JSON ({error})") from None
-    info = check_format(path, info, "tiebreak-run")
+    info = check_format(path, info, "tiebreak-run", "run file")
     try:
         check_info(info)
     except ValueError as error:

@@ -73,7 +73,8 @@ def read_manifest(folder: Path) -> list[ExportedCase]:
     if not path.exists():
         raise InvalidInput(f"{folder}: no exported cases here (no readable {MANIFEST})")
     try:
-        document = check_format(path, json.loads(bounded_text(path, LARGEST_MANIFEST, "a manifest")), FORMAT)
+        data = json.loads(bounded_text(path, LARGEST_MANIFEST, "a manifest"))
+        document = check_format(path, data, FORMAT, "manifest")
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged manifest: {error}") from None
     try:
