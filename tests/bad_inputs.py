@@ -155,7 +155,7 @@ prove x=x|2|at least one operation
 prove Q(x)=Q(y)|2|an operand can't be called y
 prove Q(x)=Sin(x)|2|no operation 'Sin'
 prove Q(x)=MaxPool(Q(x))=x|2|is no claim
-prove Q(DQ(x))=x --type int4|2|type 'int4' is none of uint8
+prove Q(DQ(x))=x --type int32|2|more codes than can be tried
 prove Q(DQ(x))=x --zero-points 256|2|are none of all, lowest
 prove Q(DQ(x))=x --let x=int8|2|--let and --given are for claims about integers
 prove 1+1=2|2|a claim about integers has at least one name

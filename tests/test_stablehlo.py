@@ -62,6 +62,13 @@ def test_an_end_that_float32_lacks_is_open_in_working_precision_alone() -> None:
     assert solved(case, working=True)[1] == [UNDEFINED, OUT_OF_RANGE, IN_RANGE]
 
 
+def test_an_end_that_float16_makes_infinite_is_open_in_working_precision_alone() -> None:
+    """In float16, -2^31 is minus infinity, as zero point and as end; hypothesis found it."""
+    case = case_of(QUANTIZE, ("float16", "int32"), [0.0, 6e-8], 6e-8, -(2**31))
+    assert solved(case) == ([-(2**31), 1 - 2**31], [IN_RANGE, IN_RANGE])
+    assert solved(case, working=True)[1] == [UNDEFINED, UNDEFINED]
+
+
 def test_nan_is_open() -> None:
     assert solved(case_of(QUANTIZE, ("float32", "int8"), [np.nan, 1], 1.0, 0))[1] == [UNDEFINED, IN_RANGE]
 

@@ -24,11 +24,11 @@ def uniform_quantize(
     total = s(s(number / scale) + s(zero_point))  # SUQ-F1, SUQ-F2, SUQ-F4, SUQ-U1
     least, greatest = (s(Fraction(p.constants[end])) for end in ("least", "greatest"))  # SUQ-C2
     whole = s.round(clamp(total, least, greatest))  # SUQ-C1, SUQ-R1
-    return held(Fraction(whole), s.round(total), p.result)
+    return held(whole, s.round(total), p.result)
 
 
-def held(whole: Fraction, unclamped: Real, kind: object) -> Result:
-    """An integer that the storage type holds."""
+def held(whole: Real, unclamped: Real, kind: object) -> Result:
+    """An integer that the storage type holds; the expressed type may have made an infinity of an end."""
     assert isinstance(kind, IntegerType)
     if not kind.lowest <= whole <= kind.highest:
         raise UndefinedResult  # SUQ-U2
