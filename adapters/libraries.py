@@ -9,6 +9,7 @@ from pathlib import Path
 
 # Tiebreak's own packages and those that every worker loads.
 OURS = ("numpy", "numpy.libs", "ml_dtypes", "psutil", "tiebreak")
+OWN = tuple(f"{Path(__file__).resolve().parents[1] / part}/" for part in ("golden", "conformance"))  # of a checkout
 
 
 def libraries_of(process: int) -> dict[str, str]:
@@ -26,7 +27,7 @@ def libraries_of(process: int) -> dict[str, str]:
     found = {}
     for path in sorted(mapped):
         name = next((path[len(root) + 1 :] for root in packages if path.startswith(f"{root}/")), path)
-        if ".so" not in Path(path).name or name.split("/")[0] in OURS or is_systems(path):
+        if ".so" not in Path(path).name or name.split("/")[0] in OURS or path.startswith(OWN) or is_systems(path):
             continue
         digest = file_digest(path)
         if digest:
