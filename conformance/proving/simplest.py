@@ -11,6 +11,7 @@ from tiebreak.conformance.proving.codes import Goal, span
 from tiebreak.conformance.proving.records import Differing, DifferingGroup, ZeroPoints
 from tiebreak.conformance.proving.thresholds import Staircase
 from tiebreak.conformance.theorems.counterexample import roundest
+from tiebreak.conformance.theorems.decisions import numbers
 from tiebreak.conformance.theorems.scale_blocks import significant_bits
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.problem import Array
@@ -67,10 +68,9 @@ def least_ordinals(passes: Callable[[Array], Array], count: int, largest: int) -
 
 def bits_of(ordinals: Array, real: str) -> Array:
     """Bit patterns of floats, which ordinals count from 0 in both directions."""
-    kind = FLOAT_TYPES[real]
-    bits = np.where(ordinals < 0, -ordinals | 1 << (kind.bits - 1), ordinals)
-    return np.asarray(bits.astype(f"u{kind.bits // 8}"))
+    return numbers_of(ordinals, real).view(f"u{numpy_dtype(real).itemsize}")
 
 
 def numbers_of(ordinals: Array, real: str) -> Array:
-    return bits_of(ordinals, real).view(numpy_dtype(real))
+    dtype = numpy_dtype(real)
+    return numbers(ordinals.astype(f"i{dtype.itemsize}"), dtype)

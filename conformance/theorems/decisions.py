@@ -6,7 +6,7 @@ audit's facets. It never falls as the quotient grows, so that halving finds wher
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -125,7 +125,7 @@ def ordinals(values: Array, integer: type[np.signedinteger]) -> Array:
     return np.asarray(np.where(bits < 0, -(bits & np.iinfo(integer).max), bits).astype(integer))
 
 
-def numbers(counted: Array, real: type[np.floating]) -> Array:
+def numbers(counted: Array, real: type[np.floating] | np.dtype[Any]) -> Array:
     """The numbers that ordinals count."""
     magnitude = np.abs(counted).view(real)
     return np.asarray(np.where(counted < 0, -magnitude, magnitude))
