@@ -90,7 +90,9 @@ class ScaleJudge:
         So a checksum takes less time than the backend.
         """
         steps = self.space.codes - 1
-        middle = codes[:, steps : 2 * steps] if right.all() else codes[right, steps : 2 * steps]
+        if right.all():
+            return np.ascontiguousarray(codes[:, steps : 2 * steps]).reshape(-1).view(np.uint8)
+        middle = codes[right, steps : 2 * steps]
         others = np.flatnonzero(~right)
         parts = (middle, codes[others], others)
         return np.concatenate([np.ascontiguousarray(part).reshape(-1).view(np.uint8) for part in parts])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from tiebreak.adapters.frames import BrokenFrame
@@ -16,7 +18,8 @@ from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.problem import Array
 from tiebreak.golden.scale_space import ScaleCall, ScaleSpace
 
-BATCH = {8: 16, 16: 4}  # blocks that are judged before their moved thresholds are located, by the bits of the output
+TOGETHER = {8: 10, 16: 1}  # blocks kept until their moved thresholds are located, by the bits of the output
+AT_ONCE = 4096  # blocks that the worker is asked for in a row
 
 
 class Unfinished(NamedTuple):
@@ -38,41 +41,55 @@ class ScaleSweeper(BlockSweeper[ScaleSpace]):
             self.judge = ScaleJudge(self.space)
 
     def sweep(self, numbers: Sequence[int]) -> Iterator[ScaleBlock]:
-        """Each block, in order.
+        """Each block, in order but for faults.
 
         Unsupported if the backend refuses the node, MachineryFailed after too many faults, NotMonotone if results go
         back.
         """
-        todo, faults = list(numbers), 0
+        todo, faults = dict.fromkeys(numbers), 0
         while todo:
             self.running()
-            for block in self.batch(todo[: BATCH[self.space.result.bits]]):
-                todo.remove(block.number)
+            for block in self.in_a_row(list(islice(todo, AT_ONCE))):
+                del todo[block.number]
                 faults += bool(block.fault)
                 yield block
                 if faults >= MOST_FAULTS:
                     raise MachineryFailed(f"backend {self.spec!r}: given up after {faults} blocks: {block.fault}")
 
-    def batch(self, numbers: Sequence[int]) -> list[ScaleBlock]:
-        """The finished blocks: all of these, or if the worker ended, some and the one whose fault that is.
+    def in_a_row(self, numbers: Sequence[int]) -> Iterator[ScaleBlock]:
+        """The finished blocks: all of these; or some, and if the worker ended, the one whose fault that is.
 
-        Answers come in order. Blocks with moved thresholds need the worker once more, so they are not finished then.
+        Blocks with moved thresholds need the worker once more. It is asked for no further blocks once a few of them
+        are kept, so that it has answered all by then.
         """
         assert self.worker is not None
-        judged: list[Unfinished] = []
-        finished: list[ScaleBlock] = []
+        kept: deque[Unfinished] = deque()
+        asked: list[int] = []
+        answered = 0
         try:
             with self.apart():
-                for answer in block_answers(self.worker, self.space, numbers, self.time_limit):
-                    judged.append(self.judged(answer))
-                for one in judged:
-                    finished.append(self.finished(one))
+                wanted = self.until_moved(numbers, kept, asked)
+                for answer in block_answers(self.worker, self.space, wanted, self.time_limit):
+                    kept.append(self.judged(answer))
+                    answered += 1
+                    while len(kept) > self.digests.ahead and not kept[0].moved.scales.size:
+                        yield self.finished(kept.popleft())
+                while kept:
+                    yield self.finished(kept[0])
+                    kept.popleft()
         except FAULTS as error:
-            finished += [self.finished(one) for one in judged[len(finished) :] if not one.moved.scales.size]
-            known = {block.number for block in finished}
-            unanswered = list(numbers[len(judged) :]) or [number for number in numbers if number not in known]
-            finished.append(ScaleBlock(unanswered[0], fault=self.ended(error)))
-        return finished
+            moved = [one.block.number for one in kept if one.moved.scales.size]
+            yield from [self.finished(one) for one in kept if not one.moved.scales.size]
+            guilty = [*asked[answered:], *moved, *numbers[answered:]][0]
+            yield ScaleBlock(guilty, fault=self.ended(error))
+
+    def until_moved(self, numbers: Sequence[int], kept: Sequence[Unfinished], asked: list[int]) -> Iterator[int]:
+        """These numbers, each also put into `asked`, until enough blocks are kept because thresholds have moved."""
+        for number in numbers:
+            if len(kept) >= TOGETHER[self.space.result.bits] and any(one.moved.scales.size for one in kept):
+                return
+            asked.append(number)
+            yield number
 
     def judged(self, answer: BlockAnswer) -> Unfinished:
         assert self.judge is not None
