@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -75,6 +76,7 @@ class IsolatedBackend:
     hung_alone: bool = False  # a case hung as its worker's first: further hangs are believed at once
     worker: WorkerProcess | None = None
     command: tuple[str, ...] = ()  # what starts the worker, if it is not what the spec names
+    double: IsolatedBackend | None = None  # see in_another_process
 
     def start(self) -> None:
         """Start the worker. Raises InvalidInput for a wrong spec, MachineryFailed if the backend can't be started."""
@@ -358,8 +360,22 @@ class IsolatedBackend:
     def abandon(self) -> None:
         """End the worker at once; a thread that waits for an answer gets Abandoned."""
         self.abandoned = True
+        if self.double is not None:
+            self.double.abandon()
         if self.worker is not None:
             self.worker.kill()
+
+    @contextmanager
+    def in_another_process(self) -> Iterator[IsolatedBackend]:
+        """The same backend in a second worker, which is abandoned with this one. Errors are those of `start`."""
+        double = self.double = IsolatedBackend(self.spec, self.time_limit, self.memory_limit)
+        double.abandoned = self.abandoned
+        try:
+            double.start()
+            yield double
+        finally:
+            double.close()
+            self.double = None
 
     def stop(self) -> None:
         """End the worker, if there is one."""

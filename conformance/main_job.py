@@ -18,11 +18,11 @@ from tiebreak.conformance.cases.plan import Planning, Selection, chosen_operator
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.gate.releases import release_changes
+from tiebreak.conformance.running.asking import NOTHING, Asking, asking
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
 from tiebreak.conformance.running.backends import run_all, running_backends
-from tiebreak.conformance.running.forbidden import forbidden_rows
+from tiebreak.conformance.running.beside import beside
 from tiebreak.conformance.running.freed_memory import give_back_freed_memory
-from tiebreak.conformance.running.further import further_records
 from tiebreak.conformance.running.interrupts import stopped_by_signals
 from tiebreak.conformance.running.journal import (
     FOLDER,
@@ -39,8 +39,7 @@ from tiebreak.conformance.running.journal import (
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
-from tiebreak.conformance.running.repeating import repeated_rows
-from tiebreak.conformance.running.stages import Stages
+from tiebreak.conformance.running.stages import Stages, timed
 from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
@@ -75,6 +74,7 @@ class RunLimits:
     in_process: bool = False
 
 
+ASKING = "forbidden calls and other processes, meanwhile"
 PrintAs = Literal["tables", "everything", "json", "nothing"]  # "nothing" is silent on standard error, too
 
 
@@ -232,8 +232,8 @@ def run_and_report(
         with stages.stage("run and judge"):
             done = run_all(backends, planning.stored, folder / FOLDER, watch, later=later, stages=stages)
         give_back_freed_memory()
-        asked, further = partial(ask_more, backends, done, tried), partial(ask_further, backends, done)
-        code = write_and_explain(done, cases, folder, facts, asked, further, show=show, stages=stages, watch=watch)
+        ask = asking(backends, done, tried)
+        code = write_and_explain(done, cases, folder, facts, ask, show=show, stages=stages, watch=watch)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to resume
             raise
@@ -246,18 +246,12 @@ def run_and_report(
     return code
 
 
-Rows = list[dict[str, Any]]
-AskMore = Callable[[ExplanationErrors], dict[str, Rows]]
-AskFurther = Callable[[ExplanationErrors], dict[str, BackendRecords]]
-
-
 def write_and_explain(
     done: Sequence[BackendRecords],
     cases: Sequence[Case],
     folder: Path,
     facts: dict[str, Any],
-    asked: AskMore = lambda errors: {"forbidden": []},
-    further: AskFurther = lambda errors: {},
+    ask: Asking = NOTHING,
     *,
     show: PrintAs,
     stages: Stages | None = None,
@@ -265,8 +259,7 @@ def write_and_explain(
 ) -> int:
     """Write the records, then their explanations, then the report; return the exit code.
 
-    `asked` asks the backends what is no case of the run, and returns lists of rows for run.json. `further` asks them
-    what tells the causes of a few cases apart, and returns records by backend.
+    The backends are asked more in their processes while causes are looked for here.
     """
     stages, watch, errors = stages or Stages(), watch or Unwatched(), ExplanationErrors()
     watch.stage("looking for causes")
@@ -274,41 +267,18 @@ def write_and_explain(
         records = unexplained_records(done, cases, facts)
         write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
     give_back_freed_memory()
-    with stages.stage("forbidden calls and other processes"):
-        records.info.update(asked(errors))
-    with stages.stage("look for causes"):
-        explained = as_run(explained_records(records, done, cases, errors, further(errors)))
-        explained.info["releases"] = errors.attempt("releases", "", partial(release_changes, explained), [])
+    with stages.stage("further cases"):
+        further = ask.further(errors)
+    others = ExplanationErrors()
+    with beside(partial(timed, stages, ASKING, partial(ask.more, others)), ask.abandon) as more:
+        with stages.stage("look for causes"):
+            explained = as_run(explained_records(records, done, cases, errors, further))
+            explained.info["releases"] = errors.attempt("releases", "", partial(release_changes, explained), [])
+        explained.info.update(more())
+        explained.info["explanation_errors"] += others.rows()
     watch.stage("writing the report")
     write_and_print(folder, explained, show=show, stages=stages, watch=watch)
     return int(records.info["exit"])
-
-
-def ask_more(
-    backends: Sequence[Runner], done: Sequence[BackendRecords], operators: Sequence[str], errors: ExplanationErrors
-) -> dict[str, Rows]:
-    """Rows of what each backend answers to forbidden calls, and to cases that it is asked again in another process.
-
-    Nothing is asked for single cases, which name no operators. A backend that fails here has no rows.
-    """
-    found: dict[str, Rows] = {"forbidden": [], "repeated": []}
-    for backend, records in zip(backends, done, strict=True):
-        tried = partial(forbidden_rows, [backend], operators)
-        found["forbidden"] += errors.attempt("forbidden calls", backend.name, tried, [])
-        again = partial(repeated_rows, backend, records)
-        found["repeated"] += errors.attempt("other processes", backend.name, again, []) if operators else []
-    return found
-
-
-def ask_further(
-    backends: Sequence[Runner], done: Sequence[BackendRecords], errors: ExplanationErrors
-) -> dict[str, BackendRecords]:
-    """By backend, what it answers to further cases of a few nodes that deviate. One that fails here has none."""
-    found = {
-        records.name: errors.attempt("further cases", backend.name, partial(further_records, backend, records), None)
-        for backend, records in zip(backends, done, strict=True)
-    }
-    return {name: records for name, records in found.items() if records is not None}
 
 
 def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages, watch: Watch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.cli import main
 from tiebreak.conformance import main_job
-from tiebreak.conformance.running import assembling, journal
+from tiebreak.conformance.running import asking, assembling, journal
 from tiebreak.reports import html, records
 
 # A place in the code each, and at the how manieth time that it is reached.
@@ -24,7 +24,7 @@ STAGES: dict[str, tuple[Any, str, int]] = {
     "some cases": (journal.Journal, "add", 3),
     "last case": (journal.Journal, "add", 6),
     "attesting": (IsolatedBackend, "attestation", 1),
-    "trying forbidden calls": (main_job, "forbidden_rows", 1),
+    "trying forbidden calls": (asking, "forbidden_rows", 1),
     "assembling": (main_job, "unexplained_records", 1),
     "explaining": (main_job, "explained_records", 1),
     "naming": (assembling, "path_rows", 1),

@@ -29,7 +29,7 @@ from tiebreak.conformance.gate.compare import checked_run
 from tiebreak.conformance.judging import chunk_judgement
 from tiebreak.conformance.judging.chunk import Chunk, Chunks, chunks_of
 from tiebreak.conformance.operators import quantize_mistakes
-from tiebreak.conformance.running import assembling
+from tiebreak.conformance.running import asking, assembling
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
 from tiebreak.conformance.running.recording import BackendRecords, record, record_chunk
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
@@ -286,7 +286,7 @@ def throw(*args: Any, **named: Any) -> Any:
 @pytest.mark.parametrize(
     ("module", "name", "stage"),
     [
-        (main_job, "forbidden_rows", "forbidden calls"),
+        (asking, "forbidden_rows", "forbidden calls"),
         (assembling, "with_explanations", "explaining"),
         (main_job, "write_report", "drawing"),
         (main_job, "print_summary", "drawing"),

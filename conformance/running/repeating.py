@@ -26,12 +26,8 @@ def repeated_rows(backend: object, records: BackendRecords) -> list[dict[str, An
     if not isinstance(backend, IsolatedBackend):
         return []
     cases = one_case_for_each_type(records)
-    other = IsolatedBackend(backend.spec, backend.time_limit, backend.memory_limit)
-    try:
-        other.start()
+    with backend.in_another_process() as other:
         outcomes = other.run_batch(cases)
-    finally:
-        other.close()
     return list(rows_by_operator(records, list(zip(cases, outcomes, strict=True))))
 
 
