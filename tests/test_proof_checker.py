@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from proof_certificates import (
 from tiebreak.conformance import proof_checker
 from tiebreak.conformance.proof_checker import ProofRefused
 
+PAGE = Path(__file__).parent.parent / "docs" / "proof-certificate.md"
 PROVED = [
     ("Q(DQ(x, s), s) = x", {"real": "float16"}),
     ("Q(DQ(x, s), s) = x", {"real": "float16", "type": "int8", "sign": "negative"}),
@@ -119,3 +122,15 @@ def test_unknown_is_nothing_to_check() -> None:
         check(data)
     with pytest.raises(ProofRefused, match="no certificate"):
         check({"claim": {}})
+
+
+@pytest.mark.skipif(not PAGE.is_file(), reason="a source distribution may have no docs")
+def test_the_page_lists_the_checkers_files_each_after_what_it_rests_on() -> None:
+    listed = re.findall(r"^\| `(\w+)\.py`", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    folder = Path(proof_checker.__path__[0])
+    assert sorted(listed) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    for number, name in enumerate(listed):
+        needed = re.findall(
+            r"^from tiebreak\.conformance\.proof_checker\.(\w+)", (folder / f"{name}.py").read_text(), re.M
+        )
+        assert set(needed) <= set(listed[:number])
