@@ -189,3 +189,28 @@ def paths_of(data: Any, before: str = "") -> list[str]:
         *([before] if before else []),
         *(one for one in inner if not any(word in one.split("/") for word in ignored)),
     ]
+
+
+@pytest.mark.parametrize(
+    ("left", "why"),
+    [
+        ("f()", "neither an operand nor an operation"),  # once taken, as a claim without equations
+        ("exact(Clip(x, -1e30, 1e30))", "real arithmetic is infinite"),  # once a traceback, as was the next
+        ("MatMul(x, x, k=1.0)", "neither an operand nor an operation"),
+        ("MatMul(x, x, k=True)", "neither an operand nor an operation"),
+        ("Resize(x, mode='cubic')", "neither an operand nor an operation"),
+        ("Clip(x, 0, 1e31)", "is no number"),
+    ],
+)
+def test_claims_that_no_prover_writes_are_refused(left: str, why: str) -> None:
+    right = "g()" if left == "f()" else "x"
+    data = certificate(*OTHER[:1], **OTHER[1])
+    pairless = {"pairs": {}, "codes": {}, "real": "float16", "left": left, "right": right}
+    example = {"operands": {"x": "1.0"}, "scales": {}, "zero_points": {}, "left": "1.0", "right": "2.0"}
+    none: dict[str, Any] = {"steps": [], "holds": [], "differs": []}
+    refuted = {**data, **none, "claim": {**data["claim"], **pairless}, "counterexample": example}
+    proved = {**refuted, "verdict": "PROVED", "counterexample": None}
+    with pytest.raises(ProofRefused, match=why):
+        check(refuted)
+    with pytest.raises(ProofRefused, match=f"{why}|which the claim says"):
+        check(proved)
