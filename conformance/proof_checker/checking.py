@@ -9,23 +9,25 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.conformance.proof_checker.blocks import BlockDraw
 from tiebreak.conformance.proof_checker.checked_arithmetics import check_arithmetics
 from tiebreak.conformance.proof_checker.checked_integers import check_integers
 from tiebreak.conformance.proof_checker.checked_patterns import check_patterns
-from tiebreak.conformance.proof_checker.claims import BlockDraw
-from tiebreak.conformance.proof_checker.refusal import ProofRefused, check_form
+from tiebreak.conformance.proof_checker.refusal import NUMBER, ProofRefused, check_form, require
 
 SHORTEST, LONGEST = 10.0, 600.0  # seconds in which blocks are drawn, if the certificate does not say between
 MOST_STEPS = 1000
+CHECKS = {"patterns": check_patterns, "arithmetics": check_arithmetics, "integers": check_integers}
 FORM = {
-    "claim": {"kind": {"patterns", "arithmetics", "integers"}},
-    "verdict": {"PROVED", "REFUTED", "UNKNOWN"},
+    "claim": {"kind": set(CHECKS)},
+    "verdict": {"PROVED", "REFUTED"},
     "holds": [(int, int)],
     "differs": [dict],
     "steps": [dict],
     "seconds": int | float,
 }
-EXAMPLE = {"operands": {str: str}, "scales": {str: str}, "zero_points": {str: int}, "left": str, "right": str}
+EXAMPLE = {"operands": {str: NUMBER}, "scales": {str: NUMBER}, "zero_points": {str: int}}
+EXAMPLE |= {"left": NUMBER, "right": NUMBER}
 
 
 def check(
@@ -36,23 +38,20 @@ def check(
     `data` is the certificate as JSON reads it. `whole` tries every block of scales again. Otherwise blocks are drawn,
     two of each step and as many more as `seconds` allow: as many as the proof took, if they are not given.
     """
-    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != ("tiebreak-proof", 1):
-        raise ProofRefused("this is no certificate of version 1 of the format tiebreak-proof")
+    is_one = isinstance(data, dict) and (data.get("format"), data.get("version")) == ("tiebreak-proof", 1)
+    require(is_one, "this is no certificate of version 1 of the format tiebreak-proof")
+    require(data.get("verdict") != "UNKNOWN", "the certificate says UNKNOWN: there is nothing to check")
     check_form(data, FORM)
-    if data["verdict"] == "UNKNOWN":
-        raise ProofRefused("the certificate says UNKNOWN: there is nothing to check")
     if data["verdict"] == "REFUTED":
         check_form(data.get("counterexample"), EXAMPLE, "the counterexample")
-    elif data.get("counterexample") is not None:
-        raise ProofRefused("a claim that is proved has no counterexample")
-    if len(data["steps"]) > MOST_STEPS:
-        raise ProofRefused(f"a proof has {len(data['steps'])} steps: at most {MOST_STEPS} are allowed")
+    else:
+        require(data.get("counterexample") is None, "a claim that is proved has no counterexample")
+    count = len(data["steps"])
+    require(count <= MOST_STEPS, f"a proof has {count} steps: at most {MOST_STEPS} are allowed")
     tried = sum("blocks" in step for step in data["steps"]) or 1
     some = min(max(data["seconds"], SHORTEST), LONGEST) if seconds is None else seconds
     draw = BlockDraw(some / tried, whole, chance or random.SystemRandom())
     try:
-        if data["claim"]["kind"] == "integers":
-            return check_integers(data)
-        return (check_patterns if data["claim"]["kind"] == "patterns" else check_arithmetics)(data, draw)
+        return CHECKS[data["claim"]["kind"]](data, draw)
     except RecursionError:
         raise ProofRefused("an expression is nested too deeply") from None

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+NUMBER, INTEGER = re.compile(r"-?(\d+(\.\d+)?(e[-+]?\d+)?|inf)"), re.compile(r"-?\d{1,40}")
 LONGEST, LARGEST = 4000, 1 << 80
 
 
 class ProofRefused(Exception):  # noqa: N818 - a finding
-    """The certificate does not show what it says; the text says why, in a sentence."""
+    """The certificate does not show what it says; the text says why, in a line of printable ASCII."""
+
+    def __init__(self, why: str) -> None:
+        line = "".join(one if " " <= one <= "~" else "?" for one in why)
+        super().__init__(line if len(line) <= 300 else f"{line[:150]} ... {line[-145:]}")
 
 
-def shortened(text: object) -> str:
-    """Untrusted text for a message: one short line of printable ASCII."""
-    return ascii(str(text)[:80])
+def require(truth: object, why: str) -> None:
+    """ProofRefused, and why, unless something is true."""
+    if not truth:
+        raise ProofRefused(why)
 
 
 def check_form(value: Any, form: Any, place: str = "the certificate") -> None:
     """ProofRefused unless JSON has a form.
 
-    A form is a type, a set of words, a list of the form of all items, or a tuple of those of each. A dict has a form
-    for each name, or one for all names behind the key str.
+    A form is a type, a set of words, a pattern of text, a list of the form of all items, or a tuple of those of each. A
+    dict has a form for each name, or one for all names behind the key str.
     """
-    if isinstance(form, dict | list | tuple):
-        kind = dict if isinstance(form, dict) else list
-        if not isinstance(value, kind) or (isinstance(form, tuple) and len(value) != len(form)):
-            raise ProofRefused(f"{place} has another form")
-        if isinstance(form, dict):
-            parts = [(name, form[str]) for name in value] if str in form else list(form.items())
-        else:
-            parts = list(enumerate(form if isinstance(form, tuple) else form * len(value)))
-        for name, inner in parts:
-            if isinstance(value, dict) and name not in value:
-                raise ProofRefused(f"{place} lacks {name}")
-            check_form(value[name], inner, f"{str(name)[:40]!a} of {place}"[:200])
+    kinds = {dict: dict, list: list, tuple: list, set: str, re.Pattern: str}
+    fits = isinstance(value, kinds.get(type(form), form)) and isinstance(value, bool) == (form is bool)
+    fits = fits and (not isinstance(value, str) or len(value) <= LONGEST)
+    require(fits and (not isinstance(value, int) or abs(value) < LARGEST), f"{place} has another form")
+    if isinstance(form, dict):
+        for name in value if str in form else form:
+            require(name in value, f"{place} lacks {name}")
+            check_form(value[name], form[str if str in form else name], f"{str(name)[:40]!r} of {place}"[:200])
+    elif isinstance(form, list | tuple):
+        require(isinstance(form, list) or len(value) == len(form), f"{place} has another form")
+        for number, inner in enumerate(form * len(value) if isinstance(form, list) else form):
+            check_form(value[number], inner, f"'{number}' of {place}"[:200])
     elif isinstance(form, set):
-        if not isinstance(value, str) or value not in form:
-            raise ProofRefused(f"{place} is {shortened(value)}; this checker knows {', '.join(sorted(form))}")
-    elif not isinstance(value, form) or isinstance(value, bool) != (form is bool) or is_too_long(value):
-        raise ProofRefused(f"{place} has another form")
-
-
-def is_too_long(value: object) -> bool:
-    return (isinstance(value, str) and len(value) > LONGEST) or (isinstance(value, int) and abs(value) >= LARGEST)
+        require(value in form, f"{place} is {value[:80]}; this checker knows {', '.join(sorted(form))}")
+    elif isinstance(form, re.Pattern):
+        require(form.fullmatch(value), f"{place} is no number: {value[:80]}")

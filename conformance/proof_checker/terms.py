@@ -8,21 +8,29 @@ a named pair takes the n-th pair, which is s1, s2 …; a DQ of a Q without one h
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from tiebreak.conformance.proof_checker.refusal import LONGEST, ProofRefused, shortened
+from tiebreak.conformance.proof_checker.refusal import LONGEST, ProofRefused, require
 
-DEEPEST = 60
-ELEMENTWISE: dict[str, int] = {"Relu": 1, "Clip": 3, "Sigmoid": 1, "Tanh": 1}  # arguments
-ELEMENTWISE |= dict.fromkeys(("Add", "Sub", "Mul", "Max", "Mean", "Linear"), 2)
-PRODUCTS = ("MatMul", "Gemm", "Conv")
-POOLS = {"MaxPool": "Max", "AveragePool": "Mean", "GlobalAveragePool": "Mean"}
-OPTIONS: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "Resize": {"mode": ("nearest", "linear")},
-    **{name: {"k": (1, 2)} for name in PRODUCTS},
+DEEPEST = 120
+ELEMENTWISE = {"Relu": 1, "Clip": 3, "Sigmoid": 1, "Tanh": 1}  # arguments
+ELEMENTWISE |= dict.fromkeys(("Add", "Sub", "Mul", "Max", "Mean", "Linear", "Softmax"), 2)
+NOTHING: tuple[int, int, Callable[..., list[Term]]] = (-1, 0, list)
+ROWS: dict[str, tuple[int, int, Callable[..., list[Term]]]] = {  # arguments, values of each, what is made of them all
+    "Concat": (2, 1, lambda made, a, b: [a, b]),
+    "MaxPool": (1, 2, lambda made, a, b: [made("Max", a, b)]),
+    "AveragePool": (1, 2, lambda made, a, b: [made("Mean", a, b)]),
+    "GlobalAveragePool": (1, 2, lambda made, a, b: [made("Mean", a, b)]),
+    "Softmax": (1, 2, lambda made, a, b: [made("Softmax", a, b), made("Softmax", b, a)]),
+    "Resize mode='linear'": (1, 2, lambda made, a, b: [a, made("Linear", a, b), made("Linear", b, a), b]),
+    **dict.fromkeys(("Resize", "Resize mode='nearest'"), (1, 2, lambda made, a, b: [a, a, b, b])),
 }
+for product in ("MatMul", "Gemm", "Conv"):
+    ROWS[product] = ROWS[f"{product} k=1"] = 2, 1, lambda made, a, b: [made("Mul", a, b)]
+    ROWS[f"{product} k=2"] = 2, 2, lambda made, a, b, c, d: [made("Add", made("Mul", a, c), made("Mul", b, d))]
 
 
 @dataclass(frozen=True)
@@ -33,11 +41,11 @@ class Term:
     """
 
     operation: str
-    inputs: tuple[Term, ...]
-    numbers: tuple[float, ...]
-    pair: str
-    name: str
     kind: str
+    inputs: tuple[Term, ...] = ()
+    numbers: tuple[float, ...] = ()
+    pair: str = ""
+    name: str = ""
 
     def __str__(self) -> str:
         words = [*map(str, self.inputs), *map(repr, self.numbers), *([self.pair] if self.pair else [])]
@@ -56,29 +64,45 @@ class Term:
         return replace(self, inputs=tuple(one.replaced(by) for one in self.inputs))
 
 
-def operands_of(*terms: Term) -> list[Term]:
-    """Operands, in the order in which they appear."""
-    return list(dict.fromkeys(part for term in terms for part in term.parts() if not part.operation))
+class Equation(NamedTuple):
+    """Two terms that are said to be equal; `exact` says of each whether its arithmetic is real."""
 
+    left: Term
+    right: Term
+    exact: tuple[bool, bool]
 
-def pairs_of(*terms: Term) -> list[str]:
-    return list(dict.fromkeys(part.pair for term in terms for part in term.parts() if part.pair))
+    def __str__(self) -> str:
+        return f"{self.left} = {self.right}"
+
+    @property
+    def sides(self) -> Iterator[tuple[Term, bool]]:
+        return zip(self[:2], self.exact, strict=True)
+
+    @property
+    def operands(self) -> list[Term]:
+        """In the order in which they appear."""
+        return list(dict.fromkeys(one for term in self[:2] for one in term.parts() if not one.operation))
+
+    @property
+    def pairs(self) -> list[str]:
+        return list(dict.fromkeys(one.pair for term in self[:2] for one in term.parts() if one.pair))
+
+    def replaced(self, by: Mapping[Term, Term]) -> Equation:
+        return Equation(self.left.replaced(by), self.right.replaced(by), self.exact)
 
 
 def parsed(text: str) -> ast.expr:
     """An expression's tree, of bounded length and depth; nothing is evaluated."""
-    if len(text) > LONGEST:
-        raise ProofRefused(f"an expression has {len(text)} characters: at most {LONGEST} are allowed")
+    require(len(text) <= LONGEST, f"an expression has {len(text)} characters: at most {LONGEST} are allowed")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ProofRefused(f"{shortened(text)} is no expression") from None
+        raise ProofRefused(f"{text} is no expression") from None
     level: list[ast.AST] = [tree]
-    for _ in range(2 * DEEPEST):
+    for _ in range(DEEPEST):
         level = [child for one in level for child in ast.iter_child_nodes(one)]
-        if not level:
-            return tree
-    raise ProofRefused("an expression is nested too deeply")
+    require(not level, "an expression is nested too deeply")
+    return tree
 
 
 @dataclass
@@ -88,120 +112,93 @@ class TermReader:
     real: str
     kinds: Mapping[str, str]
     codes: Mapping[str, str]
-    pairs: list[str] = field(default_factory=list)  # in order of appearance
 
     def read(self, text: str) -> tuple[list[Term], bool]:
         """The terms of a side, and whether it is computed in real arithmetic: exact(…)."""
         tree = parsed(text)
-        is_exact = isinstance(tree, ast.Call) and name_of(tree) == "exact" and len(tree.args) == 1
-        inner = tree.args[0] if is_exact and isinstance(tree, ast.Call) else tree
-        calls = [one for one in ast.walk(inner) if isinstance(one, ast.Call) and name_of(one) in ("Q", "DQ")]
-        self.taken = {one.id for call in calls for one in call.args[1:] if isinstance(one, ast.Name)}
-        self.pairs = []
-        return self.row(inner, 0), is_exact
+        name, args, _ = call_of(tree)
+        is_exact = name == "exact" and len(args) == 1
+        calls = [args for name, args, _ in map(call_of, ast.walk(tree)) if name in ("Q", "DQ")]
+        self.taken = {one.id for args in calls for one in args[1:] if isinstance(one, ast.Name)}
+        self.pairs: list[str] = []  # in order of appearance
+        return self.row(args[0] if is_exact else tree, 0), is_exact
 
     def term(self, text: str) -> Term:
         """The term that a step writes."""
-        (found,), is_exact = self.read(text)
-        if is_exact:
-            raise ProofRefused(f"{shortened(text)} is no term of a proof")
-        return found
+        terms, is_exact = self.read(text)
+        require(len(terms) == 1 and not is_exact, f"{text} is no term of a proof")
+        return terms[0]
 
-    def row(self, node: ast.AST, width: int) -> list[Term]:
+    def row(self, node: ast.expr, width: int) -> list[Term]:
         """The terms of a row of `width` values; 0 if the reader does not care."""
-        if isinstance(node, ast.Name):
-            return [self.operand(node.id, k) for k in range(width or 1)]
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and width < 2:
-            index = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            if isinstance(index, int) and 1 <= index <= 9:
-                return [self.operand(node.value.id, index)]
-        if not isinstance(node, ast.Call):
-            raise ProofRefused(f"{shortened(ast.unparse(node))} is neither an operand nor an operation")
-        name, count = name_of(node), len(node.args)
+        match node:
+            case ast.Name(operand):
+                return [self.operand(operand, k) for k in range(width or 1)]
+            case ast.Subscript(ast.Name(operand), ast.Constant(int(index))) if width < 2 and 1 <= index <= 9:
+                return [self.operand(operand, index)]
+        name, args, options = call_of(node)
         if name in ("Q", "DQ"):
-            return self.quantization(name, node, width)
-        options = options_of(node, OPTIONS.get(name, {}))
-        if name == "constant" and count == 1:
-            return self.row(node.args[0], width)
-        if name in (*POOLS, "Resize", "Softmax") and count == 1:
-            return self.of_two(name, *self.parts(node.args, 2)[0], linear=options.get("mode") == "linear")
-        if name == "Concat" and count == 2:
-            return [one for row in self.parts(node.args, 1) for one in row]
-        if name in PRODUCTS and count == 2:
-            rows = zip(*self.parts(node.args, options.get("k", 1)), strict=True)
-            products = [self.made("Mul", row) for row in rows]
-            return [products[0] if len(products) == 1 else self.made("Add", (products[0], products[1]))]
-        if count == ELEMENTWISE.get(name, 2 if name == "Softmax" else 0):
-            first = node.args[:1] if name == "Clip" else node.args
-            numbers = tuple(number_in(one) for one in node.args[len(first) :])
-            return [self.made(name, row, numbers) for row in zip(*self.parts(first, width), strict=True)]
-        raise ProofRefused(f"{shortened(ast.unparse(node))} is no operation that this checker knows")
+            return self.quantization(node, width)
+        if name == "constant" and len(args) == 1 and not options:
+            return self.row(args[0], width)
+        count, each, make = ROWS.get(" ".join([name, *(f"{key}={value!r}" for key, value in options.items())]), NOTHING)
+        if len(args) == count:
+            return make(self.made, *(one for row in self.rows(args, each) for one in row))
+        if len(args) == ELEMENTWISE.get(name) and not options:
+            rows = self.rows(args[:1] if name == "Clip" else args, width)
+            numbers = tuple(map(number_in, args[len(rows) :]))
+            return [self.made(name, *row, numbers=numbers) for row in zip(*rows, strict=True)]
+        raise ProofRefused(f"{ast.unparse(node)} is neither an operand nor an operation that this checker knows")
 
     def operand(self, name: str, index: int) -> Term:
-        return Term("", (), (), "", f"{name}[{index}]" if index else name, self.codes.get(name, self.real))
+        return Term("", self.codes.get(name, self.real), name=f"{name}[{index}]" if index else name)
 
-    def parts(self, nodes: list[ast.expr], width: int) -> list[list[Term]]:
+    def rows(self, nodes: list[ast.expr], width: int) -> list[list[Term]]:
         """Rows of one width."""
         rows = [self.row(one, width) for one in nodes]
-        if any(len(one) != (width or len(rows[0])) for one in rows):
-            raise ProofRefused(f"{shortened(ast.unparse(nodes[0]))} has another width than its operation takes")
+        fit = all(len(one) == (width or len(rows[0])) for one in rows)
+        require(fit, f"{ast.unparse(nodes[0])} has another width than its operation takes")
         return rows
 
-    def of_two(self, name: str, a: Term, b: Term, *, linear: bool) -> list[Term]:
-        if name == "Resize":
-            return [a, self.made("Linear", (a, b)), self.made("Linear", (b, a)), b] if linear else [a, a, b, b]
-        if name == "Softmax":
-            return [self.made(name, (a, b)), self.made(name, (b, a))]
-        return [self.made(POOLS[name], (a, b))]
-
-    def quantization(self, name: str, node: ast.Call, width: int) -> list[Term]:
-        options = options_of(node, {"type": tuple(self.kinds.values())})
-        if not 1 <= len(node.args) <= 2 or not all(isinstance(one, ast.Name) for one in node.args[1:]):
-            raise ProofRefused(f"{shortened(ast.unparse(node))}: {name} takes a value and the name of a pair")
-        inner = self.row(node.args[0], width)
-        given = [one.id for one in node.args[1:] if isinstance(one, ast.Name)]
+    def quantization(self, node: ast.expr, width: int) -> list[Term]:
+        name, args, options = call_of(node)
+        given = [one.id for one in args[1:] if isinstance(one, ast.Name)]
+        require(len(args) == 1 + len(given) <= 2, f"{ast.unparse(node)}: {name} takes a value and the name of a pair")
+        inner = self.row(args[0], width)
         pair = self.named(given[0] if given else inner[0].pair if name == "DQ" and inner[0].operation == "Q" else "")
-        if pair not in self.kinds or options.get("type", self.kinds[pair]) != self.kinds[pair]:
-            raise ProofRefused(f"the certificate has no type of {shortened(pair)}, or another one than its claim")
-        return [self.made(name, (one,), pair=pair) for one in inner]
+        known = pair in self.kinds and options in ({}, {"type": self.kinds[pair]})
+        require(known, f"the certificate has no type of {pair}, or another one than its claim")
+        return [self.made(name, one, pair=pair) for one in inner]
 
     def named(self, name: str) -> str:
-        number = len(self.pairs) + 1
-        while not name:
-            name, number = f"s{number}", number + 1
-            name = "" if name in self.taken else name
+        numbered = (f"s{number}" for number in itertools.count(len(self.pairs) + 1))
+        name = name or next(one for one in numbered if one not in self.taken)
         if name not in self.pairs:
             self.pairs.append(name)
         return name
 
-    def made(self, operation: str, inputs: tuple[Term, ...], numbers: tuple[float, ...] = (), pair: str = "") -> Term:
+    def made(self, operation: str, *inputs: Term, numbers: tuple[float, ...] = (), pair: str = "") -> Term:
         """ProofRefused if an operation is given another type than it takes."""
         wanted = {"Max": inputs[0].kind, "DQ": self.kinds.get(pair, "")}.get(operation, self.real)
-        if any(one.kind != wanted for one in inputs):
-            raise ProofRefused(f"{operation} of {shortened(inputs[-1])} takes numbers of {wanted}")
+        require(all(one.kind == wanted for one in inputs), f"{operation} of {inputs[-1]} takes numbers of {wanted}")
         kind = {"Max": inputs[0].kind, "Q": self.kinds.get(pair, "")}.get(operation, self.real)
-        return Term(operation, inputs, numbers, pair, "", kind)
+        return Term(operation, kind, inputs, numbers, pair)
 
 
-def name_of(node: ast.Call) -> str:
-    return node.func.id if isinstance(node.func, ast.Name) else ""
+def call_of(node: ast.AST) -> tuple[str, list[ast.expr], dict[str, Any]]:
+    """The function that is called by name, its arguments and options; without a name if none is."""
+    match node:
+        case ast.Call(ast.Name(name), args, keywords):
+            values = [one.value.value if isinstance(one.value, ast.Constant) else None for one in keywords]
+            known = [value if type(value) in (int, str) else None for value in values]
+            return name, args, {str(one.arg): value for one, value in zip(keywords, known, strict=True)}
+    return "", [], {}
 
 
-def options_of(node: ast.Call, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    found = {}
-    for one in node.keywords:
-        value = one.value.value if isinstance(one.value, ast.Constant) else None
-        if isinstance(value, bool) or value not in allowed.get(str(one.arg), ()):
-            raise ProofRefused(f"{shortened(ast.unparse(node))} has an attribute that this checker does not know")
-        found[str(one.arg)] = value
-    return found
-
-
-def number_in(node: ast.AST) -> float:
+def number_in(node: ast.expr) -> float:
     try:
-        value = ast.literal_eval(ast.unparse(node))
+        value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, RecursionError):
         value = None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e30:
-        raise ProofRefused(f"{shortened(ast.unparse(node))} is no number")
+    require(type(value) in (int, float) and abs(value) <= 1e30, f"{ast.unparse(node)} is no number")
     return float(value)
