@@ -123,6 +123,7 @@ def test_both_sides_are_written_and_told(two_releases: Path) -> None:
     assert sorted(REMOVED) == ["onnxruntime@1.0", "onnxruntime@1.10"], "those beside the change stay"
 
 
+@pytest.mark.slow
 def test_a_change_between_two_builds_is_not_called_one_of_the_release(
     two_releases: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -220,6 +220,7 @@ def test_help_documents_the_exit_codes() -> None:
     assert [line[0] for line in lines if line and line[0].isdigit()] == ["0", "1", "2", "3", "4"]
 
 
+@pytest.mark.slow
 def test_operators_and_backends_list_what_there_is() -> None:
     operators = json.loads(tiebreak("operators", "--json").stdout)["operators"]
     assert [operator["id"] for operator in operators] == list(OPERATORS)

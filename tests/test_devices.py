@@ -74,6 +74,7 @@ def test_a_backend_without_its_device_says_so(name: str) -> None:
         load_backend(name)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("real", ["float16", "bfloat16"])
 def test_a_sweep_on_a_device_finds_what_one_on_the_host_finds(real: str) -> None:
     node = make_node("onnx.QuantizeLinear", real=real, quantized="uint8")
@@ -82,6 +83,7 @@ def test_a_sweep_on_a_device_finds_what_one_on_the_host_finds(real: str) -> None
     assert on_device == list(blocks_of("on_no_device", whole, [0]))
 
 
+@pytest.mark.slow
 def test_blocks_of_float32_are_judged_as_on_the_host() -> None:
     """Blocks around 0, of many codes, at the end of the range, infinity and NaN, of both signs."""
     node = make_node("onnx.QuantizeLinear", quantized="int8")
@@ -91,6 +93,7 @@ def test_blocks_of_float32_are_judged_as_on_the_host() -> None:
     assert list(blocks_of("in_regions", whole, numbers)) == on_the_host
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("source", "target", "attributes"),
     [

@@ -147,7 +147,7 @@ def test_a_key_holds_all_that_decides_what_is_drawn(monkeypatch: pytest.MonkeyPa
     assert first.key() == keys[0]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.usefixtures("two_cores")
 @pytest.mark.parametrize("hindrance", ["no cache", "no folder at all", "no Python", "processes that end"])
 def test_whatever_fails_the_cases_are_the_same(hindrance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,6 +199,7 @@ def test_a_narrow_range_has_no_table() -> None:
         arithmetic_of(audited_node(UNIFORM, {"output_quantization_min_val": -127}, "int8", "int8", 0))
 
 
+@pytest.mark.slow
 def test_tensorflow_multiplies_by_31_bits_and_xla_merges_zero_points() -> None:
     positions = {}
     for backend in ("tensorflow", "tensorflow-xla"):

@@ -226,7 +226,7 @@ LIVE: list[tuple[str, str, str, dict[str, str]]] = [
 ]
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("backend", "mode", "kind", "wanted"), LIVE)
 def test_tensorflow_is_named(backend: str, mode: str, kind: str, wanted: dict[str, str]) -> None:
     run = CliRunner().invoke(

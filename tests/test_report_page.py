@@ -255,6 +255,7 @@ def test_tables_sort_by_their_headings(watched: Watched, page_file: Path) -> Non
     assert again == sorted(cells) and page.locator("#verdicts [aria-sort=ascending]").count() == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("options", ZOOMS)
 def test_nothing_scrolls_sideways_and_axe_finds_nothing(
     chromium: Any, page_file: Path, options: dict[str, Any]

@@ -113,6 +113,7 @@ def test_a_killed_run_is_completed_without_redoing_a_finished_case(unbroken: Pat
     assert not (folder / FOLDER).exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(unbroken: Path, tmp_path: Path) -> None:
     folder, notes = tmp_path / "run", tmp_path / "notes"
     process, said = break_off(folder, notes, signal.SIGINT)

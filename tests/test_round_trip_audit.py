@@ -172,6 +172,7 @@ def test_what_has_no_table_is_refused() -> None:
             arithmetic_of(audited_node(V4, attributes, "float32", "", 0))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("backend", "way", "mode"),
     [

@@ -258,6 +258,7 @@ def test_an_infinity_in_a_type_with_one_zero_depends_on_the_operator_set() -> No
     assert not special_rows(box, "float8_e4m3fnuz", opset=19)["positive_infinity", "onnx-float8"]
 
 
+@pytest.mark.slow
 def test_the_commands_say_which_documents_agree(tmp_path: Any) -> None:
     chosen = ["authorities", "onnx-reference", "--operator", DYNAMIC]
     shown = CliRunner().invoke(main, chosen)

@@ -185,6 +185,7 @@ def test_every_value_of_every_facet_is_inferred(kind: str) -> None:
     assert infer_each_alone(node, single_changes(arithmetic_of(node))) >= 18
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_onnxruntime_has_another_order_for_one_element(kind: str) -> None:
     """An operand that is one number is added first; the number of all zero points is made with a fused step."""

@@ -42,6 +42,7 @@ def test_a_crash_costs_its_block_and_is_named(tmp_path: Path) -> None:
     assert all(sum(block.counts) == space.block for block in blocks if not block.fault)
 
 
+@pytest.mark.slow
 def test_checksums_on_idle_cores_are_those_of_the_caller() -> None:
     """Threads take them while slots are filled anew; a crash on the way loses none."""
     space = replace(half_space(y_zero_point="128"), block=1 << 20)

@@ -140,6 +140,7 @@ def test_every_clause_has_a_role_and_ids_are_unique() -> None:
         assert all(found.startswith(f"{spec.prefix}-") for found in ids)
 
 
+@pytest.mark.slow
 def test_tensorflow_itself_through_the_adapter() -> None:
     """Exact on binary grids; refusals carry TensorFlow's own words; a node of another operator is refused."""
     isolated = IsolatedBackend("tensorflow-no-onednn", time_limit=60)

@@ -123,6 +123,7 @@ def test_what_has_no_table_is_refused() -> None:
             arithmetic_of(audited_node(operator, attributes, source, target, 0))
 
 
+@pytest.mark.slow
 def test_tensorflow_does_what_its_text_says_and_xla_fuses() -> None:
     found = {}
     for backend in ("tensorflow", "tensorflow-xla"):

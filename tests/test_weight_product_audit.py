@@ -232,6 +232,7 @@ def test_onnxruntime_multiplies_float16_in_float32() -> None:
     assert semantics_of_backend("onnxruntime", "--input-type", "float16") == PLAIN | {"precision": "float32"}
 
 
+@pytest.mark.slow
 def test_openvino_rounds_weights_in_bfloat16_by_half_a_unit_for_odd_numbers() -> None:
     wanted = PLAIN | {"precision": "float32", "weight": ODD, "result": ODD}
     assert semantics_of_backend("openvino", "--input-type", "bfloat16") == wanted
