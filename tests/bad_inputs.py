@@ -58,6 +58,7 @@ RECORDS = (
     "runs/away/results.parquet",
     "runs/../runs/away/discrepancies.parquet",
     "{place}/runs/away/cases.parquet",
+    "runs/away/outputs.parquet",
     "link.json",
     "linked/results.parquet",
     "broken-off/unfinished/plan.json",
