@@ -50,8 +50,8 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.html import write_report
 from tiebreak.reports.one_screen import print_summary
-from tiebreak.reports.progress import progress_of_run
 from tiebreak.reports.outputs_file import write_outputs
+from tiebreak.reports.progress import progress_of_run
 from tiebreak.reports.records import (
     OUTPUTS,
     NotWritten,

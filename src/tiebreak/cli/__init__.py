@@ -20,6 +20,7 @@ from tiebreak.cli import (
     reading,
     running,
     streams,
+    submitting,
     sweeping,
     tables,
     vectors,
@@ -130,5 +131,6 @@ for command in (
     gating.compare,
     gating.gate,
     gating.history,
+    submitting.submit,
 ):
     main.add_command(command)
