@@ -125,9 +125,8 @@ def planned_cases(one: Submission) -> tuple[list[Case], bool]:
 def refuse_difference(backend: str, wanted: Counter[str], rows: Counter[str]) -> None:
     missing, more = wanted - rows, rows - wanted
     if missing:
-        raise Refused(
-            f"{backend}: {missing.total():,} of {wanted.total():,} planned cases have no row: {some(missing)}"
-        )
+        lacking = f"{missing.total():,} of {wanted.total():,} planned cases have no row"
+        raise Refused(f"{backend}: {lacking}: {some(missing)}")
     if more:
         raise Refused(f"{backend}: {plural(more.total(), 'row')} more than cases were planned: {some(more)}")
 

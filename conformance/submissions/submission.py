@@ -13,7 +13,7 @@ from tiebreak.conformance.cases.plan import LEVELS, Selection
 from tiebreak.conformance.running.journal import parse_selection
 from tiebreak.conformance.submissions import certificates
 from tiebreak.conformance.submissions.archive import CERTIFICATES, ENVIRONMENT, MANIFEST, unpack
-from tiebreak.conformance.submissions.manifest import an_object, each, read_environment, read_manifest
+from tiebreak.conformance.submissions.manifest import TEXT, an_object, each, read_environment, read_manifest
 from tiebreak.conformance.submissions.packing import chosen_cases, vectors_named
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import DamagedFile, InvalidInput, TiebreakError
@@ -44,7 +44,7 @@ INFO_SCHEMA = an_object(
         seed=WHOLE,
     )
     | {"additionalProperties": False},
-    made_by=an_object(**dict.fromkeys(("tiebreak", "python", "hypothesis", "sources"), {"type": "string"})),
+    made_by=an_object(tiebreak=TEXT, python=TEXT, hypothesis=TEXT, sources=TEXT),
     vectors=each(an_object(vectors=WHOLE, sha256={"type": "string"})),
     backends={"type": "array", "items": an_object(claimed={"type": ["array", "null"]}, claims={}, maps={})},
 )

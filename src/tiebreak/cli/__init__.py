@@ -15,6 +15,7 @@ from tiebreak.cli import (
     backends,
     bisecting,
     gating,
+    histories,
     patterns,
     proving,
     reading,
@@ -130,7 +131,7 @@ for command in (
     tables.tables,
     gating.compare,
     gating.gate,
-    gating.history,
+    histories.history,
     submitting.submit,
 ):
     main.add_command(command)
