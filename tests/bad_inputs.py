@@ -341,8 +341,8 @@ EDITED: dict[str, tuple[Change, str]] = {
     "paths": (lambda info: info.update(paths=[{}]), "paths[0] has no 'backend'"),
 }
 READERS = """
-submit @ -o new|report @ -o new.html|compare runs/sound @|gate @|tables @ -o new|operators --pages new --run @|repro C001 --run @
-findings @ -o new
+report @ -o new.html|compare runs/sound @|gate @|tables @ -o new|operators --pages new --run @|repro C001 --run @
+findings @ -o new|submit @ -o new
 """
 DAMAGED = {
     "not-json": ("run.json", b"{", "not JSON"),

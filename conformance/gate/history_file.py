@@ -82,7 +82,7 @@ def check_about(path: Path, connection: Any) -> None:
 
 
 def read_whole(run: Path) -> tuple[list[Any], list[Row]]:
-    """A run's row of `runs`, and its others as `rows_of_run` gives them. DamagedFile, which names it, for a damaged one.
+    """A run's row of `runs`, and its others as `rows_of_run` gives them. DamagedFile if one of its files is damaged.
 
     The digest of its run.json tells it from all others.
     """
