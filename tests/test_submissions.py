@@ -44,15 +44,20 @@ def packed(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_run_is_found_right(packed: Path) -> None:
-    found = cli("submit", "check", packed, *EVERY, "--json")
+    found = cli("submit", "check", packed, "--sample", "150", "--json")
     assert found.exit_code == 0, found.output
     checked = json.loads(found.output)["checked"]
     assert "all cases planned at level brief, and no others" in checked["planned"]
-    assert "none edited" in checked["vectors"]
-    ran, cases = checked["judged again"].split(" case")[0].split(" of ")
-    assert ran == cases and int(ran.replace(",", "")) > 100
+    assert "none edited" in checked["vectors"] and checked["judged again"].startswith("150 of ")
     told = cli("submit", "check", packed, "--sample", "5")
     assert told.exit_code == 0 and "5 of " in told.output and "--seed " in told.output
+
+
+@pytest.mark.slow
+def test_every_case_can_be_judged_again(packed: Path) -> None:
+    checked = json.loads(cli("submit", "check", packed, *EVERY, "--json").output)["checked"]
+    ran, cases = checked["judged again"].split(" case")[0].split(" of ")
+    assert ran == cases and int(ran.replace(",", "")) > 150
 
 
 def test_the_sample_is_another_each_time(packed: Path) -> None:
@@ -260,7 +265,7 @@ TAMPERINGS = {
     call_it_exact: (1, "its verdict is not that of its counts"),
     hide_a_deviation: (1, "judged again, its exact is"),
     drop_what_deviates: (1, "planned cases have no row"),
-    drop_what_is_unsupported: (1, "planned cases have no row"),
+    drop_what_is_unsupported: (1, " golden vectors have rows"),
     drop_a_generated_case: (1, "planned cases have no row"),
     drop_outputs_of_a_case: (1, "it ran, but its outputs are not stored"),
     repeat_a_row: (1, "1 row more than cases were planned"),
@@ -280,7 +285,7 @@ TAMPERINGS = {
     say_another_type: (1, "its output_type is 'int8', not 'uint8'"),
     invent_an_operator: (2, "unknown operator 'onnx.Nothing'"),
     forget_the_plan: (2, "selection/level: 'other' is not one of"),
-    choose_cases: (1, "rows more than cases were planned"),
+    choose_cases: (1, "planned cases have no row"),
 }
 
 
@@ -359,7 +364,7 @@ def test_a_member_that_is_missing_is_refused(packed: Path, tmp_path: Path) -> No
 # Archives that are made to do harm.
 
 
-@pytest.mark.parametrize("name", ["../run.json", "/etc/passwd", "certificates/../../x.json", "a.txt", "certificates/"])
+@pytest.mark.parametrize("name", ["../run.json", "/etc/passwd", "certificates/../../x.json", "a.txt", "certificates"])
 def test_no_member_names_a_place(name: str, packed: Path, tmp_path: Path) -> None:
     refused(rewritten(packed, tmp_path / "file", {name: b"{}"}), 2, "is none that a submission has")
     assert {path.name for path in tmp_path.iterdir()} == {"file"}
@@ -396,9 +401,9 @@ def test_all_members_together_are_bounded(packed: Path, tmp_path: Path, monkeypa
 
 def test_a_member_that_lies_about_its_size_is_refused(packed: Path, tmp_path: Path) -> None:
     """Whatever follows the size that the archive tells is never unpacked; then the checksum does not fit."""
-    file = rewritten(packed, tmp_path / "file", {"run.json": b" " * (1 << 20)})
+    file = rewritten(packed, tmp_path / "file", {"run.json": b" " * 1234567})
     content = file.read_bytes()
-    file.write_bytes(content.replace((1 << 20).to_bytes(4, "little"), (100).to_bytes(4, "little")))
+    file.write_bytes(content.replace((1234567).to_bytes(4, "little"), (100).to_bytes(4, "little")))
     refused(file, 2, "a damaged zip (Bad CRC-32")
 
 

@@ -29,7 +29,10 @@ def check_vectors(one: Submission) -> str:
         if listed[name] != digest:
             raise Refused(f"the golden vector {name} was edited: its digest is {listed[name]}, here {digest}")
     for operator, ids in sorted(rows.items()):
-        if one.info["vectors"].get(operator, {}).get("sha256") != digest_of_digests({id_: listed[id_] for id_ in ids}):
+        had = one.info["vectors"].get(operator, {"vectors": 0, "sha256": ""})
+        if had["vectors"] != len(ids):
+            raise Refused(f"{operator}: {len(ids):,} of its {had['vectors']:,} golden vectors have rows")
+        if had["sha256"] != digest_of_digests({id_: listed[id_] for id_ in ids}):
             raise Refused(f"{operator}: the run had other golden vectors than the manifest lists")
     unknown = sorted(listed.keys() - own.keys())
     if unknown and is_of_these_sources(one):
