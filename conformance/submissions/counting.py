@@ -45,8 +45,10 @@ def check_counts(one: Submission) -> str:
     refuse(rows, ran & (counts.sum(axis=1) != rows["elements"].to_numpy()), "its counts are not its elements")
     refuse(rows, ~ran & (numbers[:, 1:] != 0).any(axis=1), "it has counts, but did not run")
     worst = np.array(GRADES)[np.select([counts[:, grade] > 0 for grade in (3, 2, 1)], [3, 2, 1], 0)]
-    refuse(rows, ran & (rows["verdict"].astype(str).to_numpy() != worst), "its verdict is not that of its counts")
-    refuse(rows, rows["document"].astype(str).to_numpy() != documents(one), "its document is not the backend's")
+    others = np.asarray(rows["verdict"].astype(str).to_numpy() != worst, bool)
+    refuse(rows, ran & others, "its verdict is not that of its counts")
+    foreign = np.asarray(rows["document"].astype(str).to_numpy() != documents(one), bool)
+    refuse(rows, foreign, "its document is not the backend's")
     versions = rows["backend"].astype(str).map({name: str(told["version"]) for name, told in one.backends.items()})
     refuse(rows, (versions != rows["version"].astype(str)).to_numpy(), "its version is not the backend's")
     code = exit_code_of_run(rows, judge_foreign=bool(one.info.get("judge_foreign")))

@@ -65,13 +65,19 @@ def check_cases(one: Submission) -> str:
     known = {**one.made, **one.vectors}
     for row in told.to_dict("records"):
         case = known.get(row["case"])
-        if case is None and row["origin"] != "vector":
+        if case is not None:
+            refuse_texts(case, row)
+        elif row["origin"] != "vector":
             raise Refused(f"{row['case']:.200}: it has rows, but cases.parquet does not have it")
-        for name in names if case else ():
-            stored = name not in NOT_STORED or case.origin == "vector"
-            if stored and row[name] != OF_CASE[name](case):
-                raise Refused(f"{row['case']:.200}: its {name} is {row[name]!r:.80}, not {OF_CASE[name](case)!r:.80}")
     return f"{plural(len(told), 'case')} as they say"
+
+
+def refuse_texts(case: Case, row: Mapping[Any, str]) -> None:
+    """Raise Refused for the first text of a row that is not the case's."""
+    for name, told in row.items():
+        stored = name not in NOT_STORED or case.origin == "vector"
+        if stored and told != OF_CASE[name](case):
+            raise Refused(f"{case.id}: its {name} is {told!r:.80}, not {OF_CASE[name](case)!r:.80}")
 
 
 def check_planned(one: Submission) -> str:

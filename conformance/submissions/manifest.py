@@ -13,8 +13,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import Run
 from tiebreak.version import __version__
 
-FORMAT = {"format": "tiebreak-submission", "version": 1}
-ENVIRONMENT_FORMAT = {"format": "tiebreak-environment", "version": 1}
+FORMAT, ENVIRONMENT_FORMAT, VERSION = "tiebreak-submission", "tiebreak-environment", 1
 LARGEST = 64 << 20  # bytes of the manifest
 TEXT = {"type": "string", "maxLength": 1000}
 COUNT = {"type": "integer", "minimum": 0}
@@ -31,7 +30,7 @@ def each(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 SCHEMA = an_object(
-    format={"const": FORMAT["format"]},
+    format={"const": FORMAT},
     version={"type": "integer"},
     tiebreak=TEXT,
     members=each(an_object(bytes=COUNT, sha256=SHA256)),
@@ -39,7 +38,7 @@ SCHEMA = an_object(
     records=each(an_object(verdicts=each(COUNT), discrepancies=COUNT, sha256=SHA256)),
 )
 ENVIRONMENT_SCHEMA = an_object(
-    format={"const": ENVIRONMENT_FORMAT["format"]},
+    format={"const": ENVIRONMENT_FORMAT},
     version={"type": "integer"},
     created=TEXT,
     machine=TEXT,
@@ -52,7 +51,8 @@ ENVIRONMENT_SCHEMA = an_object(
 def manifest_of(run: Run, vectors: Iterable[Case], members: Mapping[str, tuple[int, str]]) -> dict[str, Any]:
     """The manifest: `members` have their sizes in bytes and SHA-256, `vectors` are the run's golden vectors."""
     return {
-        **FORMAT,
+        "format": FORMAT,
+        "version": VERSION,
         "tiebreak": __version__,
         "members": {name: {"bytes": size, "sha256": digest} for name, (size, digest) in sorted(members.items())},
         "vectors": dict(sorted(case_digests(vectors).items())),
@@ -62,7 +62,7 @@ def manifest_of(run: Run, vectors: Iterable[Case], members: Mapping[str, tuple[i
 
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest. DamagedFile if it is none, or of a version that this Tiebreak does not read."""
-    return check_format(path, checked_json(path, SCHEMA, LARGEST, "a manifest"), FORMAT["format"], "manifest")
+    return check_format(path, checked_json(path, SCHEMA, LARGEST, "a manifest"), FORMAT, "manifest", (VERSION,))
 
 
 def environment_of(info: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,9 +70,10 @@ def environment_of(info: Mapping[str, Any]) -> dict[str, Any]:
     said = ("name", "version", "library", "spec", "attestation")
     backends = [{"attestation": {}} | {name: one[name] for name in said if name in one} for one in info["backends"]]
     facts = {name: info.get(name, "") for name in ("created", "machine", "instruction_sets")}
-    return {**ENVIRONMENT_FORMAT, **facts, "made_by": info["made_by"], "backends": backends}
+    head = {"format": ENVIRONMENT_FORMAT, "version": VERSION, **facts}
+    return head | {"made_by": info["made_by"], "backends": backends}
 
 
 def read_environment(path: Path) -> dict[str, Any]:
     data = checked_json(path, ENVIRONMENT_SCHEMA, LARGEST, "an environment")
-    return check_format(path, data, ENVIRONMENT_FORMAT["format"], "environment")
+    return check_format(path, data, ENVIRONMENT_FORMAT, "environment", (VERSION,))

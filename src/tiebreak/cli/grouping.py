@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 
@@ -21,10 +19,6 @@ class WithDefault(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands]
 
-    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        default = next(iter(self.commands.values()))
-        formatter.write_usage(ctx.command_path, " ".join(self.pieces_of(default, ctx)))
-        formatter.write_usage(ctx.command_path, "COMMAND …", "       ")
-
-    def pieces_of(self, command: click.Command, ctx: click.Context) -> list[Any]:
-        return command.collect_usage_pieces(ctx)
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Those of the default; the others stand below, as commands."""
+        return next(iter(self.commands.values())).collect_usage_pieces(ctx)
