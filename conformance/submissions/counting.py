@@ -41,7 +41,7 @@ def check_counts(one: Submission) -> str:
     ran = rows["verdict"].isin(RAN).to_numpy()
     counts = rows[list(COUNTS)].to_numpy()
     numbers = rows[["elements", *COUNTS, *DOMAIN_COLUMNS, *MODE_COLUMNS]].to_numpy()
-    refuse(rows, (numbers < 0).any(axis=1), "a count is negative")
+    refuse(rows, np.asarray((numbers < 0).any(axis=1), bool), "a count is negative")
     refuse(rows, ran & (counts.sum(axis=1) != rows["elements"].to_numpy()), "its counts are not its elements")
     refuse(rows, ~ran & (numbers[:, 1:] != 0).any(axis=1), "it has counts, but did not run")
     worst = np.array(GRADES)[np.select([counts[:, grade] > 0 for grade in (3, 2, 1)], [3, 2, 1], 0)]
