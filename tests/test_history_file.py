@@ -282,7 +282,8 @@ def test_a_real_release_is_installed_run_and_added(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     spec, file = "onnxruntime@1.20.0", tmp_path / "history.duckdb"
     assert cli("backends", "install", spec).exit_code == 0
-    words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--level", "brief", "-o", tmp_path / spec)
+    chosen = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float16", "--level", "brief")
+    words = (*chosen, "--timeout", "60", "-o", tmp_path / spec)
     assert cli("run", "-b", spec, *words).exit_code in (0, 1)
     assert cli("history", "add", tmp_path / spec, "--db", file).exit_code == 0
     (row,) = history_at(file, by_release=True)["rows"]
