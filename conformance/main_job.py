@@ -15,6 +15,7 @@ from typing import Any, Literal
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, usual
 from tiebreak.conformance.cases.plan import Planning, Selection, chosen_operators
+from tiebreak.conformance.cases.recipes import made_by
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.gate.releases import release_changes
@@ -36,6 +37,7 @@ from tiebreak.conformance.running.journal import (
     other_cases,
     read_unfinished,
     run_lock,
+    selection_row,
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
@@ -47,8 +49,10 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.html import write_report
 from tiebreak.reports.one_screen import print_summary
+from tiebreak.reports.outputs_file import write_outputs
 from tiebreak.reports.progress import progress_of_run
 from tiebreak.reports.records import (
+    OUTPUTS,
     NotWritten,
     Run,
     as_run,
@@ -138,7 +142,8 @@ def run_in_folder(
     stages = Stages()
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads
-        facts = {"level": selection.level, "seed": selection.seed, **asked}
+        facts = {"level": selection.level, "seed": selection.seed, "selection": selection_row(selection)}
+        facts |= {"made_by": made_by(), **asked}
         wanted = checked or usual()
         away = on_cluster(cluster, wanted, how)
         started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away, watch=watch)
@@ -265,6 +270,7 @@ def write_and_explain(
     watch.stage("looking for causes")
     with stages.stage("write the records"):
         records = unexplained_records(done, cases, facts)
+        write_outputs(folder / OUTPUTS, {one.name: one.outputs.held for one in done})
         write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
     give_back_freed_memory()
     with stages.stage("further cases"):

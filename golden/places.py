@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tiebreak.golden.errors import InvalidInput
 
-RECORDS = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet")
+RECORDS = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "outputs.parquet")
 UNFINISHED = "unfinished"  # the subfolder of a run folder with an unfinished run's state
 SHOWN = 60  # characters of a file's name that the name of its unfinished file repeats
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from packaging.version import InvalidVersion, Version
+
 LONGEST_RELEASE = 12  # characters
 
 
@@ -48,6 +50,14 @@ def folded_name(names: Sequence[str]) -> str:
     first, *others = sorted(names, key=len)
     stem = first.partition("-")[0]
     return ", ".join([first, *(name.removeprefix(stem) or name for name in others)])
+
+
+def release_order(version: str) -> tuple[bool, Version, str]:
+    """What releases are sorted by: PEP 440's order; what is no version of it comes first, by its text."""
+    try:
+        return True, Version(version), version
+    except InvalidVersion:
+        return False, Version("0"), version
 
 
 def release(version: str) -> str:

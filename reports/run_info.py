@@ -24,6 +24,7 @@ LATER: Kinds = {
     **dict.fromkeys(("releases", "repeated"), LIST),
     **dict.fromkeys(("explained", "judge_foreign"), YES_NO),
     "explanation_errors": LIST,
+    **dict.fromkeys(("selection", "made_by", "vectors"), OBJECT),
 }
 COUNTED: Kinds = dict.fromkeys(("cases", "elements", "differ"), WHOLE)
 ROWS: Mapping[str, Kinds] = {
@@ -152,7 +153,7 @@ def check_illustrations(place: str, cause: Mapping[str, Any]) -> None:
 
 def check_backend(place: str, row: Mapping[str, Any]) -> None:
     check_row(place, row, OF_BACKEND, needed=False)
-    for name in ("operators", "always_constant"):
+    for name in ("operators", "always_constant", "claimed"):
         if row.get(name) is not None:
             check_texts(f"{place}.{name}", row[name])
     for name in ("claims", "maps"):

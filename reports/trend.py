@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tiebreak.reports.libraries import folded_name, release
+from tiebreak.reports.libraries import folded_name, release, release_order
 from tiebreak.reports.severity import percent
 
 Row = Mapping[str, Any]
 Rows = Mapping[tuple[str, str], Row]  # of one run, by backend and operator
+ONE = ("library", "created", "run", "backend", "operator")  # what a run has once, but for its releases
 LEAST = -5  # the decade of a share below which nothing is told apart from it: 0.001 %
 WIDTH, HEIGHT, LEFT, TOP, FOOT = 264, 132, 40, 8, 22
 ZERO = HEIGHT - FOOT  # where a share of 0 is
@@ -109,14 +110,31 @@ class LibraryTrend:
 def trends(rows: Iterable[Row], most_runs: int) -> list[LibraryTrend]:
     """The libraries with their last runs, those first whose shares moved most."""
     by_library: dict[str, dict[tuple[str, str], dict[tuple[str, str], Row]]] = defaultdict(lambda: defaultdict(dict))
-    for row in rows:
-        by_library[row["library"]][row["created"], row["run"]][row["backend"], row["operator"]] = row
+    for run, row in with_names_of_runs(list(rows)):
+        by_library[row["library"]][row["created"], run][row["backend"], row["operator"]] = row
     found = [library_trend(n, name, own, most_runs) for n, (name, own) in enumerate(sorted(by_library.items()))]
     return sorted(found, key=lambda one: -max((abs(panel.moved.move) for panel in one.panels), default=0))
 
 
+def with_names_of_runs(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+    """The rows with the names of their runs; of a run with several releases of a backend, a name for each release."""
+    releases: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for row in rows:
+        releases[tuple(row[name] for name in ONE)].add(row["version"])
+    several = {key[:3] for key, versions in releases.items() if len(versions) > 1}
+    for row in rows:
+        apart = tuple(row[name] for name in ONE[:3]) in several
+        yield f"{row['run']} ({row['version']})" if apart else row["run"], row
+
+
+def place_in_time(key: tuple[str, str], rows: Rows) -> tuple[Any, ...]:
+    """What the runs of a library are sorted by: their release's place where they have one, else their date."""
+    row = next(iter(rows.values()))
+    return row.get("order", 0), key[0], release_order(version_of(rows)), key[1]
+
+
 def library_trend(number: int, library: str, by_run: Mapping[tuple[str, str], Rows], most_runs: int) -> LibraryTrend:
-    order = sorted(by_run)
+    order = sorted(by_run, key=lambda key: place_in_time(key, by_run[key]))
     kept = order[-most_runs:]
     runs = [by_run[key] for key in kept]
     versions = [version_of(one) for one in runs]

@@ -40,6 +40,8 @@ verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o 
 vectors build @|vectors check @|vectors export @ --format json
 pattern run relu -b onnxruntime -o @|pattern export relu -o @
 prove per-axis -o @|prove --check @
+submit @ -o new|submit runs/away -o @|submit runs/away -o new --certificate @|submit check @
+history show @|history runs --html @|history add @ --db new|history add runs/away --db @|history missing --db @
 """
 TEXTS = {"": "it is empty", "\t ": "it is empty", "\udcff": "is not UTF-8", "a\0b": "has a NUL", "x" * 140_000: "bytes"}
 TEXT_PLACES = """
@@ -52,12 +54,14 @@ verify runs --backend-name @|verify runs --backend-name x --backend-version @|ne
 vectors export new --format json --operator @|vectors export new --format json --case @
 pattern run @|pattern run relu -b @|pattern run relu --type @|pattern export @|pattern export relu --scale @
 prove @|prove relu --type @|prove relu --zero-points @|prove relu --let @|prove relu --given @
+history runs -b @|history runs --operator @|history missing --db new -b @
 """
 RECORDS = (
     "runs/away/run.json",
     "runs/away/results.parquet",
     "runs/../runs/away/discrepancies.parquet",
     "{place}/runs/away/cases.parquet",
+    "runs/away/outputs.parquet",
     "link.json",
     "linked/results.parquet",
     "broken-off/unfinished/plan.json",
@@ -72,6 +76,7 @@ sweep numpy-naive --operator onnx.QuantizeLinear --every-scale --significands 1 
 pattern export relu -o @
 prove per-axis -o @
 audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive --page @
+submit runs/away -o @|history runs --html @|history add runs/away --db @
 """
 NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
 FOLDER_OUTPUTS = """
@@ -240,6 +245,23 @@ gate runs/away --waivers fifo|2|no plain file
 gate runs/away --waivers file|2|not TOML
 gate runs/away --waivers runs/away/results.parquet|2|not UTF-8
 gate runs/away --baseline folder|2|no run here
+submit|2|Missing argument 'RUN_DIR'
+submit runs/away -o new|2|run it again with this Tiebreak
+submit folder -o new|2|no run here
+submit pack runs/away|2|Missing option '-o'
+submit check file|2|no submission
+submit check folder|2|can't read
+submit check fifo|2|no plain file
+submit check nosuch|2|can't read
+submit check runs/away/results.parquet|2|no submission
+submit check file --sample -1|2|--sample
+history|2|Missing argument 'FOLDER_OR_FILE'
+history show file|2|no history
+history add --db new|2|Missing argument
+history add folder --db new|2|no run here
+history add runs/away --db file|2|no history
+history missing --db new -b numpy-naive|2|'numpy-naive' has no releases to install
+history runs -b nosuch|2|no backend 'nosuch' in it
 history folder|2|no run folder in it
 history file|2|file
 history runs/away|2|is a run itself
@@ -320,7 +342,7 @@ EDITED: dict[str, tuple[Change, str]] = {
 }
 READERS = """
 report @ -o new.html|compare runs/sound @|gate @|tables @ -o new|operators --pages new --run @|repro C001 --run @
-findings @ -o new
+findings @ -o new|submit @ -o new
 """
 DAMAGED = {
     "not-json": ("run.json", b"{", "not JSON"),

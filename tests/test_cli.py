@@ -57,7 +57,7 @@ def test_json_of_a_run_is_one_object_of_the_documented_shape(
     verdicts = data["backends"]["wrong"]["operators"]["onnx.QuantizeLinear"]["verdicts"]
     assert verdicts["deviates"] > 0
     assert data["discrepancies"] > 0
-    names = {"run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html"}
+    names = {"run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "outputs.parquet", "report.html"}
     assert {path.name for path in folder.iterdir()} == names
 
 

@@ -70,6 +70,14 @@ def hypothesis_version() -> str:
         return str(hypothesis.__version__)
 
 
+@cache
+def made_by() -> dict[str, str]:
+    """What decides which cases a plan has, beside the selection: versions, and the digest of Tiebreak's own sources."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    sources = source_digest((CONFORMANCE.parent / "golden", CONFORMANCE), (".py",))[:16]
+    return {"tiebreak": __version__, "python": python, "hypothesis": hypothesis_version(), "sources": sources}
+
+
 def recipes_of(operators: Sequence[str], claimed: Collection[str], level: str, count: int, seed: int) -> list[Recipe]:
     """The recipes of a plan, in the order of its cases; those without a claimed operator are left out."""
     generated = [Recipe("generated", name, count=count, seed=seed) for name in operators if name in claimed]

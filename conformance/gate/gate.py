@@ -17,11 +17,12 @@ from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_locked
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
+from tiebreak.golden.places import RECORDS
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, typed_frame
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 
-RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
+RUN_FILES = (*RECORDS, "report.html")
 NAMED = [*CAUSE, "cause_id", "clause"]  # the columns that a waiver names, besides the version
 MOST_CAUSES = 6  # existing causes that the message for an unmatched waiver lists
 USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"

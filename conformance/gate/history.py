@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tiebreak.adapters.environments.named import split_release
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
+from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import read_info
 from tiebreak.reports.root_cause import root_of
@@ -19,13 +21,15 @@ from tiebreak.reports.root_cause import root_of
 FILES = ("run.json", "results.parquet", "discrepancies.parquet", "unfinished")
 OFFLINE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 
-COUNTS = """
+OF_VERDICTS = ",\n".join(f"       count(*) FILTER (verdict = '{one}') AS \"{one}\"" for one in VERDICTS)
+COUNTS = f"""
 SELECT backend::VARCHAR AS backend,
        version::VARCHAR AS version,
        operator::VARCHAR AS operator,
        count(*) AS cases,
        count(*) FILTER (verdict IN ('exact', 'working-precision', 'unspecified', 'deviates')) AS ran,
        count(*) FILTER (verdict IN ('error', 'crash', 'timeout')) AS failures,
+{OF_VERDICTS},
        sum(exact + working_precision + deviates)::BIGINT AS judged,
        sum(deviates)::BIGINT AS deviating
 FROM read_parquet(?, hive_partitioning = false)
@@ -57,6 +61,7 @@ Row = dict[str, Any]
 def history(folder: Path) -> dict[str, Any]:
     """The document that `tiebreak history --json` prints: `rows` by backend, operator and date, and `damaged` runs.
 
+    See docs/history.md.
     The `causes` of a row are its root causes with the number of elements of each, by the words of the latest run.
     InvalidInput if the folder holds no run, MachineryFailed without DuckDB.
     """
@@ -68,8 +73,13 @@ def history(folder: Path) -> dict[str, Any]:
             rows += rows_of_run(database, run)
         except (DamagedFile, InvalidInput, database.Error) as error:
             damaged.append({"run": run.name, "problem": " ".join(str(error).split())[:300]})
-    rows.sort(key=lambda row: (row["backend"], row["operator"], row["created"], row["run"], row["version"]))
-    return {"folder": str(folder), "rows": with_latest_words(rows), "damaged": damaged}
+    return described(folder, rows, damaged)
+
+
+def described(place: Path, rows: Sequence[Row], damaged: Sequence[Row] = ()) -> dict[str, Any]:
+    """The document of these rows, ordered by backend, operator and date."""
+    order = sorted(rows, key=lambda row: [row[name] for name in ("backend", "operator", "created", "run", "version")])
+    return {"folder": str(place), "rows": with_latest_words(order), "damaged": list(damaged)}
 
 
 def with_latest_words(rows: Sequence[Row]) -> list[Row]:
@@ -108,7 +118,7 @@ def run_folders(folder: Path) -> list[Path]:
 
 def rows_of_run(database: Any, run: Path) -> list[Row]:
     """The rows of one run. DamagedFile or DuckDB's own error for files that no run writes."""
-    created, libraries = date_of(run), libraries_by_name(run)
+    created, facts = date_of(run), facts_by_name(run)
     with database.connect(config=OFFLINE) as connection:
         results, discrepancies = (Table(connection, run / name) for name in FILES[1:3])
         rows = results.rows(COUNTS)
@@ -120,12 +130,18 @@ def rows_of_run(database: Any, run: Path) -> list[Row]:
     for backend, operator, cause, id_, elements in causes:
         roots[backend, operator][root_of(cause), id_ or ""] += elements
     return [
-        {"run": run.name, "created": created, "library": libraries.get(row["backend"], row["backend"])}
-        | (UNKNOWN | known.get((row["backend"], row["version"], row["operator"]), {}) | row)
+        {"run": run.name, "created": created}
+        | (UNKNOWN | known.get((row["backend"], row["version"], row["operator"]), {}) | without_verdicts(row))
         | {"version": row["version"] or "", "share": row["deviating"] / row["judged"] if row["judged"] else None}
+        | {"verdicts": {name: row[name] for name in VERDICTS if row[name]}}
+        | facts.get(row["backend"], {"library": row["backend"], "release": row["version"] or ""})
         | {"causes": roots[row["backend"], row["operator"]]}
         for row in rows
     ]
+
+
+def without_verdicts(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name not in VERDICTS}
 
 
 @dataclass(frozen=True)
@@ -148,9 +164,21 @@ class Table:
         return {str(row[0]) for row in self.tuples("DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)")}
 
 
-def libraries_by_name(run: Path) -> dict[str, str]:
-    """The library of each backend. DamagedFile if run.json is no run's."""
-    return {str(backend["name"]): library_of(backend) for backend in read_info(run)["backends"]}
+def facts_by_name(run: Path) -> dict[str, Row]:
+    """Each backend's library, its release, and its name without one. DamagedFile if run.json is no run's.
+
+    The release is that of its environment, as `NAME@VERSION` names it; otherwise what the library says of itself.
+    """
+    found: dict[str, Row] = {}
+    for backend in read_info(run)["backends"]:
+        name, release = split_release(str(backend.get("spec", "")))
+        named = {"name": name} if release else {}
+        found[str(backend["name"])] = {
+            **({"backend": name} if release else {}),
+            "library": library_of({**backend, **named}),
+            "release": release or backend["version"],
+        }
+    return found
 
 
 def date_of(run: Path) -> str:

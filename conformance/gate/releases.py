@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from tiebreak.adapters.environments.named import split_release
 from tiebreak.conformance.gate.compare import compare
-from tiebreak.reports.libraries import release
+from tiebreak.reports.libraries import release, release_order
 from tiebreak.reports.records import Run
 
 CHANGED = ("new", "changed", "gone")
@@ -37,11 +37,7 @@ def by_name(run: Run) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def order(backend: Mapping[str, Any]) -> tuple[bool, Version, str]:
-    text = release(str(backend["version"]))
-    try:
-        return True, Version(text), text
-    except InvalidVersion:
-        return False, Version("0"), text
+    return release_order(release(str(backend["version"])))
 
 
 def changes(run: Run, one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

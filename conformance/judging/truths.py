@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -103,17 +103,25 @@ class Truths:
         return {mode: truth for mode, truth in self.by_mode.items() if mode}
 
 
+Solve = Callable[..., tuple[Array, Array]]  # codes and states of a problem: the kernel's solve or the oracle's
+
+
 def truths_of(case: Case, modes: Sequence[str] = ()) -> Truths:
     """The case's truths in the modes that it allows, and in `modes`.
 
     Raises MachineryFailed if the kernel contradicts the case's golden vector.
     """
-    problems, allowed = problems_of(case), case.node.modes or ("",)
-    wanted = dict.fromkeys((*allowed, *modes, *ends_of(case.node)))
-    by_mode = {mode: kernel_truth(case, problems, mode) for mode in wanted}
-    truths = Truths(by_mode, allowed, problems, case.node.is_bounded)
+    truths = truths_by(kernel.solve, case, modes)
     check_against_vector(case, truths.judged_by)
     return truths
+
+
+def truths_by(solve: Solve, case: Case, modes: Sequence[str] = ()) -> Truths:
+    """The case's truths in the modes that it allows, and in `modes`, by the kernel or by the oracle."""
+    problems, allowed = problems_of(case), case.node.modes or ("",)
+    wanted = dict.fromkeys((*allowed, *modes, *ends_of(case.node)))
+    by_mode = {mode: truth_by(solve, case, problems, mode) for mode in wanted}
+    return Truths(by_mode, allowed, problems, case.node.is_bounded)
 
 
 def ends_of(node: Node) -> tuple[str, ...]:
@@ -123,15 +131,19 @@ def ends_of(node: Node) -> tuple[str, ...]:
 
 def kernel_truth(case: Case, problems: Sequence[Problem], mode: str) -> Truth:
     """The kernel's results in both forms, output by output."""
+    return truth_by(kernel.solve, case, problems, mode)
+
+
+def truth_by(solve: Solve, case: Case, problems: Sequence[Problem], mode: str) -> Truth:
     saturates = get_operator(case.node.operator).saturates
-    exact, exact_state = solved_by_kernel(problems, mode, working=False)
-    working, working_state = solved_by_kernel(problems, mode, working=True)
+    exact, exact_state = solved(solve, problems, mode, working=False)
+    working, working_state = solved(solve, problems, mode, working=True)
     zero = (exact_state == ZERO) | (working_state == ZERO)
     return Truth(exact, working, is_specified(exact_state, saturates), is_specified(working_state, saturates), zero)
 
 
-def solved_by_kernel(problems: Sequence[Problem], mode: str, *, working: bool) -> tuple[Array, Array]:
-    pairs = [kernel.solve(problem, working=working, mode=mode or None) for problem in problems]
+def solved(solve: Solve, problems: Sequence[Problem], mode: str, *, working: bool) -> tuple[Array, Array]:
+    pairs = [solve(problem, working=working, mode=mode or None) for problem in problems]
     return np.concatenate([codes for codes, _ in pairs]), np.concatenate([states for _, states in pairs])
 
 

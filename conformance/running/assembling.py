@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ from tiebreak.conformance.running.further import with_further
 from tiebreak.conformance.running.illustrations import with_illustrations
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.golden.case_digests import case_digests, digest_of_digests
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
@@ -68,12 +70,25 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "instruction_sets": instruction_sets(),
+        "vectors": vector_digests(cases),
         "backends": [records.facts | {"judged": records.judged} for records in done],
         "exit": exit_code_of_run(results, judge_foreign=bool(facts.get("judge_foreign"))),
         "observed": [],
         "explained": False,
     }
     return RunRecords(info, results, discrepancies, [case for case in cases if case.origin != "vector"])
+
+
+def vector_digests(cases: Sequence[Case]) -> dict[str, Row]:
+    """By operator how many golden vectors the run has, and a digest of them all."""
+    own: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        if case.origin == "vector":
+            own[case.node.operator].append(case)
+    return {
+        name: {"vectors": len(vectors), "sha256": digest_of_digests(case_digests(vectors))}
+        for name, vectors in sorted(own.items())
+    }
 
 
 def explained_records(

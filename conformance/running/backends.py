@@ -176,6 +176,7 @@ def run_backend(
     run_parts(backend, own, records, watch, chunks, journal, stages or Stages())
     run_parts(backend, claimed_parts(backend, later()), records, watch, chunks, journal, stages or Stages())
     watch.finished(backend.name)
+    records.facts["claimed"] = records.facts["operators"]
     records.facts["operators"] = sorted({case.node.operator for case in records.cases})
     pairs = zip(records.cases, records.outcomes, strict=True)
     nodes = dict.fromkeys(case.node.key for case, outcome in pairs if outcome.status == "ok")

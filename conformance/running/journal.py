@@ -218,11 +218,7 @@ def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: M
                 path.unlink()
     except OSError as error:
         raise InvalidInput(f"{unfinished}: can't empty that folder: {error.strerror or error}") from None
-    chosen = {
-        name: str(value.absolute()) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
-        for name, value in ((field.name, getattr(selection, field.name)) for field in dataclasses.fields(selection))
-    }
-    plan = {**FORMAT, "tiebreak": __version__, "selection": chosen, "backends": list(specs)}
+    plan = {**FORMAT, "tiebreak": __version__, "selection": selection_row(selection), "backends": list(specs)}
     text = json.dumps(plan | {"facts": dict(facts), "cases": digest}, indent=1)
     replace_file(unfinished / "plan.json", lambda path: path.write_text(text, encoding="utf-8"))
     return unfinished
@@ -267,6 +263,14 @@ def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any],
         return *chosen, str(plan["cases"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedFile(f"{path}: damaged: {error}") from None
+
+
+def selection_row(selection: Selection) -> dict[str, Any]:
+    """A selection as JSON data, which `parse_selection` reads."""
+    return {
+        name: str(value.absolute()) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
+        for name, value in ((field.name, getattr(selection, field.name)) for field in dataclasses.fields(selection))
+    }
 
 
 def parse_selection(data: Mapping[str, Any]) -> Selection:

@@ -15,11 +15,13 @@ from tiebreak.cli import (
     backends,
     bisecting,
     gating,
+    histories,
     patterns,
     proving,
     reading,
     running,
     streams,
+    submitting,
     sweeping,
     tables,
     vectors,
@@ -129,6 +131,7 @@ for command in (
     tables.tables,
     gating.compare,
     gating.gate,
-    gating.history,
+    histories.history,
+    submitting.submit,
 ):
     main.add_command(command)

@@ -1,4 +1,4 @@
-"""Commands that compare runs: compare, history and gate."""
+"""Commands that compare runs: compare and gate."""
 
 from __future__ import annotations
 
@@ -57,25 +57,6 @@ def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as
     else:
         print_comparison(found)
     sys.exit(found["exit"])
-
-
-@click.command(epilog="Example:  tiebreak history runs --html history.html")
-@click.argument("folder", type=PATH)
-@run_folder("--html", type=OUTPUT, metavar="FILE", help="Write a page, too.")
-@JSON
-def history(folder: Path, html: Path | None, as_json: bool) -> None:
-    """How each backend's operators went from run to run, over the run folders in FOLDER."""
-    from tiebreak.conformance.gate.history import history as trend
-    from tiebreak.reports.comparison import print_history
-    from tiebreak.reports.history_page import write_history
-
-    found = trend(folder)
-    if html is not None:
-        write_history(html, found)
-    if as_json:
-        click.echo(json.dumps(found))
-    else:
-        print_history(found)
 
 
 @click.command(epilog="Example:  tiebreak gate tiebreak-run --baseline baseline --waivers waivers.toml")

@@ -1,0 +1,1 @@
+"""A run as one file that somebody else can check: `tiebreak submit`."""
