@@ -12,6 +12,7 @@ from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, PATH
 from tiebreak.cli.options import selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
+LAYOUT_NAMES = ("json", "npz", "onnx", "c")
 OF_OPERATORS = click.option(
     "--operator", "operators", type=NAME, multiple=True, help="Only this operator's files; repeat for more."
 )
@@ -24,17 +25,19 @@ def vectors() -> None:
 
 @vectors.command(epilog="Example:  tiebreak vectors export lab-cases --format npz --operator onnx.QuantizeLinear")
 @click.argument("folder", type=OUTPUT_FOLDER)
-@click.option("--format", "layout", type=click.Choice(["json", "npz", "onnx", "c"]), required=True, help="The layout.")
+@click.option("--format", "layout", type=click.Choice(LAYOUT_NAMES), required=True, help="The layout.")
 @selection_options
 @click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
 def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
     """Write cases, with what they must give, into a new FOLDER for a device elsewhere; see `tiebreak verify`."""
-    from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.offline.export import export as write
+    from tiebreak.conformance.cases.plan import Selection, plan
+    from tiebreak.conformance.offline.export import LEFT_OUT, export_cases
 
-    selection = Selection(**selection_keywords(chosen), level=level or "")
-    written, left_out = write(selection, folder, layout)
-    click.echo(f"{written} cases in {folder}" + (f"; {left_out} have no form in this layout" if left_out else ""))
+    cases = plan(Selection(**selection_keywords(chosen), level=level or ""))
+    found = export_cases(cases, folder, layout)
+    left_out = len(found.unsupported)
+    why = f"; {left_out} have no form in this layout: {folder / LEFT_OUT} says why" if left_out else ""
+    click.echo(f"{len(found.kept)} cases in {folder}{why}")
 
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")

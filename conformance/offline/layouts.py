@@ -1,0 +1,36 @@
+"""The layouts of exported cases: each says what files a case is, or raises Unsupported with the reason why it has none.
+
+A layout has an entry in the table below and, for all but the smallest, a file of its own beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tiebreak.conformance.offline import export_c, export_onnx, export_plain
+from tiebreak.conformance.offline.exported import CaseToExport, Files, Numbered
+
+
+def no_files(cases: Sequence[Numbered]) -> Files:
+    return {}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`of_case` gives the files of one case, by their paths in the export's folder; Unsupported if it has no form.
+
+    `of_all` gives the files about all cases that have one. `says` is a line for people.
+    """
+
+    says: str
+    of_case: Callable[[int, CaseToExport], Files]
+    of_all: Callable[[Sequence[Numbered]], Files] = no_files
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "json": Layout("text, floats as bits and decimals", export_plain.json_files),
+    "npz": Layout("NumPy's archives", export_plain.npz_files),
+    "onnx": Layout("ONNX backend tests: a model and its tensors", export_onnx.onnx_files),
+    "c": Layout("one table in C99", export_c.any_case, export_c.c_files),
+}
