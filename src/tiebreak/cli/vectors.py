@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, PATH
-from tiebreak.cli.options import selection_keywords, selection_options
+from tiebreak.cli.options import JSON, selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
 LAYOUT_NAMES = ("json", "npz", "onnx", "c")
+SUITE_NAMES = ("exact", "onnx")
 OF_OPERATORS = click.option(
     "--operator", "operators", type=NAME, multiple=True, help="Only this operator's files; repeat for more."
 )
@@ -38,6 +40,27 @@ def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
     left_out = len(found.unsupported)
     why = f"; {left_out} have no form in this layout: {folder / LEFT_OUT} says why" if left_out else ""
     click.echo(f"{len(found.kept)} cases in {folder}{why}")
+
+
+@vectors.command(epilog="Example:  tiebreak vectors minimal --operator onnx.QuantizeLinear --suite onnx -o for-onnx")
+@click.option(
+    "--suite", type=click.Choice(SUITE_NAMES), default="exact", show_default=True, help="Whose tests they are."
+)
+@click.option("-o", "--output", "folder", type=OUTPUT_FOLDER, help="A new folder for the cases, in the suite's form.")
+@JSON
+@selection_options
+def minimal(suite: str, folder: Path | None, as_json: bool, **chosen: Any) -> None:
+    """Choose the fewest vectors of an operator that stop every wrong arithmetic; see docs/suites.md."""
+    from tiebreak.conformance.cases.plan import Selection, plan
+    from tiebreak.conformance.power.minimal import fewest_cases
+    from tiebreak.conformance.power.said import described, lines, write
+
+    if len(chosen["operators"]) != 1:
+        raise click.UsageError("name one operator: --operator onnx.QuantizeLinear")
+    found = fewest_cases(plan(Selection(**selection_keywords(chosen), level="")), suite)
+    if folder:
+        write(found, folder)
+    click.echo(json.dumps(described(found)) if as_json else "\n".join(lines(found)))
 
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")
