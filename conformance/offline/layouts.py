@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tiebreak.conformance.offline import export_c, export_onnx, export_plain
+from tiebreak.conformance.offline import (
+    export_c,
+    export_iree,
+    export_onnx,
+    export_openvino,
+    export_optester,
+    export_plain,
+    export_stablehlo,
+    export_tflite,
+    export_tosa,
+    export_wpt,
+)
 from tiebreak.conformance.offline.exported import CaseToExport, Files, Numbered
 
 
@@ -33,4 +44,11 @@ LAYOUTS: Mapping[str, Layout] = {
     "npz": Layout("NumPy's archives", export_plain.npz_files),
     "onnx": Layout("ONNX backend tests: a model and its tensors", export_onnx.onnx_files),
     "c": Layout("one table in C99", export_c.any_case, export_c.c_files),
+    "tflite": Layout(".tflite models, and tensors in NumPy's archives", export_tflite.tflite_files),
+    "wpt": Layout("lists of WebNN tests in JavaScript", export_wpt.wpt_case, export_wpt.wpt_files),
+    "optester": Layout("onnxruntime's OpTester in C++", export_optester.optester_case, export_optester.optester_files),
+    "openvino": Layout("OpenVINO's TestCase in C++", export_openvino.openvino_files, export_openvino.openvino_tests),
+    "stablehlo": Layout("StableHLO programs that check themselves", export_stablehlo.stablehlo_files),
+    "iree": Layout("MLIR and raw tensors for iree-run-module", export_iree.iree_files),
+    "tosa": Layout("desc.json of TOSA's test runner", export_tosa.tosa_files),
 }

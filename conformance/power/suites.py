@@ -42,6 +42,15 @@ def near_in_wpt(kind: str, expected: Array, got: Array) -> Array:
         return np.asarray((np.abs(got - expected) <= ulp) | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 
+IN_OPTESTER = {"float64": (1e-5, 1e-5), "float32": (1e-5, 1e-4), "float16": (0.0025, 0.001), "bfloat16": (0.02, 0.01)}
+
+
+def near_in_optester(kind: str, expected: Array, got: Array) -> Array:
+    """The default tolerances of onnxruntime's tests, absolute and relative; other types compare exactly."""
+    absolute, relative = IN_OPTESTER.get(kind, (0, 0))
+    return np.isclose(got, expected, rtol=relative, atol=absolute, equal_nan=True)
+
+
 SUITES: Mapping[str, Suite] = {
     "exact": Suite("npz", "both right results, by bits"),
     "onnx": Suite(
@@ -49,4 +58,13 @@ SUITES: Mapping[str, Suite] = {
         "assert_allclose with rtol 1e-3 and atol 1e-7 (onnx/backend/test/runner/__init__.py)",
         near_in_onnx,
     ),
+    "wpt": Suite("wpt", "a tolerance of 0 ULP, which the written lists set; WPT's own have 1"),
+    "optester": Suite(
+        "optester",
+        "integers exactly, floats with default tolerances (onnxruntime/test/providers/checkers.cc)",
+        near_in_optester,
+    ),
+    "stablehlo": Suite("stablehlo", "check.expect_eq_const, exactly"),
+    "tflite": Suite("tflite", "arrays in an archive, exactly: no runner is known"),
+    "tosa": Suite("tosa", "expected_result_file, exactly for integers (tosa-tools, checker/tosa_result_checker.py)"),
 }

@@ -13,8 +13,9 @@ from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, PATH
 from tiebreak.cli.options import JSON, selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
-LAYOUT_NAMES = ("json", "npz", "onnx", "c")
-SUITE_NAMES = ("exact", "onnx")
+OF_SUITES = ("tflite", "wpt", "optester", "openvino", "stablehlo", "iree", "tosa")
+LAYOUT_NAMES = ("json", "npz", "onnx", "c", *OF_SUITES)
+SUITE_NAMES = ("exact", "onnx", "wpt", "optester", "stablehlo", "tflite", "tosa")
 OF_OPERATORS = click.option(
     "--operator", "operators", type=NAME, multiple=True, help="Only this operator's files; repeat for more."
 )
