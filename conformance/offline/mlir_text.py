@@ -15,6 +15,8 @@ FLOATS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f6
 
 def element_type(name: str, integers: str = "i") -> str:
     """An element type; `integers` is what an integer type begins with: i has no sign, si and ui have."""
+    if name not in ELEMENT_TYPES:
+        raise Unsupported("a tensor of 48 bits has no form in this layout")
     element = ELEMENT_TYPES[name]
     if not isinstance(element, FloatType):
         return f"{integers}{element.bits}"

@@ -1,0 +1,191 @@
+"""Measures which wrong arithmetics the tests of other suites let pass, and writes docs/suites.md.
+
+python benchmarks/suites_page.py [--tosa FOLDER] [SUITE …]     half an hour; results go to benchmarks/suites/results.json
+
+FOLDER is what `tosa_verif_build_tests --filter rescale --test-type positive -o FOLDER` of tosa-tools wrote. Without
+arguments the page is written from the results that there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import suite_tests as own
+
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.power.arithmetics import Arithmetic, answered
+from tiebreak.conformance.power.minimal import fewest_cases, form_problem, sorted_names
+from tiebreak.conformance.power.own_tests import OwnTest, Power, power_of
+from tiebreak.conformance.power.stops import stopping
+from tiebreak.conformance.power.suites import SUITES, Near, near_in_onnx, near_in_wpt
+from tiebreak.golden.nodes import Case
+
+ROOT = Path(__file__).parent.parent
+RESULTS, PAGE = ROOT / "benchmarks" / "suites" / "results.json", ROOT / "docs" / "suites.md"
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A suite: its tests, the operator whose vectors are compared with them, and where cases for it would be sent."""
+
+    title: str
+    tests: Callable[[], Sequence[OwnTest]]
+    near: Near | None
+    how: str
+    operator: str
+    suite: str
+    source: str
+    attributes: Mapping[str, Any]
+
+    def vectors(self, tests: Sequence[OwnTest]) -> list[Case]:
+        """The vectors of the pairs of types that the tests have."""
+        pairs = dict.fromkeys((test.case.node.inputs[0].element, test.case.node.outputs[0].element) for test in tests)
+        return [
+            case
+            for source, target in pairs
+            for case in plan(Selection((self.operator,), self.attributes, source, target, level=""))
+        ]
+
+
+def measured(tosa: Path | None) -> dict[str, Measured]:
+    onnx = "onnx 1.23.2, onnx/backend/test/case/node, the tests of this one node; Apache-2.0"
+    found = {
+        name: Measured(
+            f"ONNX node tests of {name}", partial(listed, own.onnx_node_tests, name), near_in_onnx,
+            SUITES["onnx"].rule, f"onnx.{name}", "onnx", onnx, {},
+        )
+        for name in ("QuantizeLinear", "DequantizeLinear")
+    }  # fmt: skip
+    found["wpt"] = Measured(
+        "WPT's quantizeLinear", partial(listed, own.wpt_tests), near_in_wpt,
+        "at most 1 ULP apart, which is 1 for integers", "ngraph.Quantize", "wpt",
+        "web-platform-tests, webnn/conformance_tests, a stored copy read on 2026-11-26; BSD-3-Clause; numbers in "
+        "`benchmarks/suites/wpt_quantize_linear.json`", {"round_mode": EVEN},
+    )  # fmt: skip
+    if tosa:
+        found["tosa"] = Measured(
+            "TOSA's RESCALE", partial(listed, own.tosa_tests, tosa), None, "exactly", "tosa.RESCALE", "tosa",
+            "tosa-tools 2026.8.0, `tosa_verif_build_tests --filter rescale --test-type positive`, the default seed; "
+            "Apache-2.0", {},
+        )  # fmt: skip
+    return found
+
+
+def listed(make: Callable[..., Any], *arguments: Any) -> list[OwnTest]:
+    return list(make(*arguments))
+
+
+def measure(one: Measured) -> dict[str, Any]:
+    """The power of a suite's tests, and the fewest vectors that stop what passes them."""
+    tests = one.tests()
+    power, vectors = power_of(tests, one.near), one.vectors(tests)
+    sayable = [case for case in vectors if not form_problem(case, SUITES[one.suite])]
+    stops = [stopping(found, None) for found in answered(sayable)]
+    known = frozenset[Arithmetic]().union(*(found.exactly for found in stops))
+    further = fewest_cases(sayable, one.suite, beyond=power.seen)
+    return {
+        "title": one.title,
+        "source": one.source,
+        "compares": one.how,
+        "operator": one.operator,
+        "tests": power.tests,
+        "elements": power.elements,
+        "wrong_expectations": list(power.wrong),
+        "vectors": len(sayable),
+        "arithmetics": [fate(name, power) for name in sorted_names(known)],
+        "suite": one.suite,
+        "fewest": further.is_fewest,
+        "cases": [{"case": found.case.id, "elements": found.case.size} for found in further.chosen],
+        "left": [name.text for name in further.hidden],
+    }
+
+
+def fate(name: Arithmetic, power: Power) -> dict[str, Any]:
+    """What becomes of a wrong arithmetic that some vector stops."""
+    word = "stopped" if name in power.seen else "hidden" if name in power.exactly else "passes"
+    return {"cause": name.cause, "form": name.form, "sentence": name.text, "fate": word}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tosa", type=Path)
+    parser.add_argument("suites", nargs="*")
+    given = parser.parse_args()
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    known = measured(given.tosa)
+    for name in given.suites:
+        results[name] = measure(known[name])
+        RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(name, len(results[name]["cases"]), flush=True)
+    PAGE.write_text(page(results), encoding="utf-8")
+
+
+HEAD = """# What other suites' tests stop
+
+Made by `python benchmarks/suites_page.py`; not edited by hand.
+
+A conformance test stops a wrong arithmetic if the arithmetic's result fails it. This page takes the tests of other
+suites as they are and asks which wrong arithmetics pass. The arithmetics are those by which Tiebreak names causes: other
+rounding modes, reciprocals, other precisions, wrong clamps, axes, zero points. Only those count that some golden vector
+of the same types stops, and which the suite's form can say. A mistake that is known in two forms counts twice.
+
+A suite's runner may have a tolerance. *Pass* counts what passes with it, *exactly* what would pass if results were
+compared exactly. *Cases* is how many golden vectors stop the rest, and the fewest that do, by an exact search.
+
+| suite | tests | elements | wrong arithmetics | pass | exactly | cases |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+SEND = """
+`tiebreak vectors minimal --operator {operator} --suite {suite} -o FOLDER` writes cases in the suite's form; see
+[cases for other suites](offline.md#cases-for-other-suites). These stop what passes:
+
+"""
+
+
+def page(results: Mapping[str, Any]) -> str:
+    rows = "".join(f"{summary(one)}\n" for one in results.values())
+    return HEAD + rows + "".join(section(one) for one in results.values())
+
+
+def summary(one: Mapping[str, Any]) -> str:
+    fates = [row["fate"] for row in one["arithmetics"]]
+    passing, exactly = sum(fate != "stopped" for fate in fates), fates.count("passes")
+    cases = f"{len(one['cases'])}{'' if one['fewest'] else ' or fewer'}"
+    cells = (one["title"], one["tests"], one["elements"], len(fates), passing, exactly, cases)
+    return "| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells) + " |"
+
+
+def section(one: Mapping[str, Any]) -> str:
+    lines = [f"\n## {one['title']}\n", f"Tests: {one['source']}.\n", f"Compared: {one['compares']}.\n"]
+    if one["wrong_expectations"]:
+        lines.append(
+            f"{len(one['wrong_expectations'])} tests expect a wrong result: {', '.join(one['wrong_expectations'])}.\n"
+        )
+    lines += [
+        "| what passes | why |",
+        "| --- | --- |",
+        *(row_of(row) for row in one["arithmetics"] if row["fate"] != "stopped"),
+    ]
+    if one["cases"]:
+        named = {"operator": one["operator"], "suite": one["suite"]}
+        lines += [SEND.format(**named).rstrip("\n"), "", "| case | elements |", "| --- | --- |"]
+        lines += [f"| `{case['case']}` | {case['elements']} |" for case in one["cases"]]
+    if one["left"]:
+        lines.append(f"\nThe suite's tolerance hides {len(one['left'])} from every case: {'; '.join(one['left'])}.")
+    return "\n".join(lines) + "\n"
+
+
+def row_of(row: Mapping[str, Any]) -> str:
+    why = "the tolerance hides it" if row["fate"] == "hidden" else "no test shows it"
+    return f"| {row['sentence'].replace('|', chr(92) + '|')} | {why} |"
+
+
+if __name__ == "__main__":
+    main()
