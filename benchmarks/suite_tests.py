@@ -1,6 +1,6 @@
-"""The tests of other suites as cases: onnx's from its package, WPT's and StableHLO's from numbers, TOSA's from a folder.
+"""The tests of other suites as cases: ONNX's from its package, WPT's from numbers, TOSA's from a folder.
 
-The numbers in benchmarks/suites/*.json are copied from the suites, whose names, sources and licences stand in the files.
+The numbers in benchmarks/suites/*.json are copied from suites. Their names, sources and licences stand in the files.
 """
 
 from __future__ import annotations
@@ -9,17 +9,21 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.power.own_tests import OwnTest
+from tiebreak.conformance.power.arithmetics import Arithmetic
+from tiebreak.conformance.power.chains import last_outputs
+from tiebreak.conformance.power.own_tests import OwnTest, Power
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 
+UNIFORM_QUANTIZE = "stablehlo.uniform_quantize"
 HERE = Path(__file__).parent / "suites"
 Array = np.ndarray[Any, Any]
 MODES = {"I": "INEXACT_ROUND", "S": "SINGLE_ROUND", "D": "DOUBLE_ROUND"}
@@ -95,6 +99,50 @@ def blocks_of(array: Array, repeats: list[int]) -> Array:
     for axis, times in enumerate(repeats):
         array = np.repeat(array, times, axis=axis)
     return array
+
+
+def stablehlo_programs() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((HERE / "stablehlo_quantized.json").read_text(encoding="utf-8"))["cases"]
+    return found
+
+
+def stablehlo_first_steps() -> Iterator[OwnTest]:
+    """The first operation of each program, uniform_quantize of float32 to int8."""
+    for program in stablehlo_programs():
+        yield OwnTest(program["name"], first_step(program), ())
+
+
+def first_step(program: dict[str, Any]) -> Case:
+    node = make_node(UNIFORM_QUANTIZE, real="float32", quantized="int8")
+    return Case(program["name"].replace(" ", "-"), node, (np.array(program["input"], np.float32), *pair(program, 0)))
+
+
+def pair(program: dict[str, Any], step: int) -> tuple[Array, Array]:
+    """The scale and the zero point of a step's result."""
+    return np.array(program["scales"][step], np.float32), np.array(program["zero_points"][step], np.int8)
+
+
+def second_step(program: dict[str, Any], codes: Array) -> Case:
+    """uniform_quantize of the quantized numbers, to another scale."""
+    node = make_node(UNIFORM_QUANTIZE, real="int8", quantized="int8")
+    return Case(program["name"].replace(" ", "-"), node, (codes, *pair(program, 1), *pair(program, 0)))
+
+
+def stablehlo_power() -> Power:
+    """What the programs stop. Their numbers are codes times a scale, so codes that differ give numbers that differ."""
+    stopped, known, wrong, elements = set[Arithmetic](), set[Arithmetic](), list[str](), 0
+    for program in stablehlo_programs():
+        found = last_outputs(first_step(program), [partial(second_step, program)])
+        scale, zero = pair(program, 1)
+        right = found.pop(None)
+        numbers = (right.astype(np.float32) - zero.astype(np.float32)) * scale
+        wrong += [program["name"]] * (not np.array_equal(numbers, np.array(program["output"], np.float32)))
+        known |= {name for name in found if name}
+        stopped |= {name for name, codes in found.items() if name and not np.array_equal(codes, right)}
+        elements += right.size
+    return Power(
+        len(stablehlo_programs()), elements, frozenset(known), frozenset(stopped), frozenset(stopped), tuple(wrong)
+    )
 
 
 def tosa_tests(folder: Path) -> Iterator[OwnTest]:

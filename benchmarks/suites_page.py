@@ -1,9 +1,10 @@
 """Measures which wrong arithmetics the tests of other suites let pass, and writes docs/suites.md.
 
-python benchmarks/suites_page.py [--tosa FOLDER] [SUITE …]     half an hour; results go to benchmarks/suites/results.json
+python benchmarks/suites_page.py [--tosa FOLDER] [SUITE …]     half an hour
 
-FOLDER is what `tosa_verif_build_tests --filter rescale --test-type positive -o FOLDER` of tosa-tools wrote. Without
-arguments the page is written from the results that there are.
+Results go to benchmarks/suites/results.json. FOLDER is what tosa-tools wrote:
+`tosa_verif_build_tests --filter rescale --test-type positive -o FOLDER`. Without arguments the page is written from the
+results that there are.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Measured:
     suite: str
     source: str
     attributes: Mapping[str, Any]
+    power: Callable[[], Power] | None = None  # of programs, whose tests are no single cases
 
     def vectors(self, tests: Sequence[OwnTest]) -> list[Case]:
         """The vectors of the pairs of types that the tests have."""
@@ -69,6 +71,12 @@ def measured(tosa: Path | None) -> dict[str, Measured]:
         "web-platform-tests, webnn/conformance_tests, a stored copy read on 2026-11-26; BSD-3-Clause; numbers in "
         "`benchmarks/suites/wpt_quantize_linear.json`", {"round_mode": EVEN},
     )  # fmt: skip
+    found["stablehlo"] = Measured(
+        "StableHLO's quantized gather programs", partial(listed, own.stablehlo_first_steps), None,
+        "check.eq, exactly, of the numbers after uniform_dequantize", "stablehlo.uniform_quantize", "stablehlo",
+        "openxla/stablehlo, stablehlo/testdata/quantized, 3 of at least 98 programs; Apache-2.0; numbers in "
+        "`benchmarks/suites/stablehlo_quantized.json`", {}, own.stablehlo_power,
+    )  # fmt: skip
     if tosa:
         found["tosa"] = Measured(
             "TOSA's RESCALE", partial(listed, own.tosa_tests, tosa), None, "exactly", "tosa.RESCALE", "tosa",
@@ -85,7 +93,7 @@ def listed(make: Callable[..., Any], *arguments: Any) -> list[OwnTest]:
 def measure(one: Measured) -> dict[str, Any]:
     """The power of a suite's tests, and the fewest vectors that stop what passes them."""
     tests = one.tests()
-    power, vectors = power_of(tests, one.near), one.vectors(tests)
+    power, vectors = one.power() if one.power else power_of(tests, one.near), one.vectors(tests)
     sayable = [case for case in vectors if not form_problem(case, SUITES[one.suite])]
     stops = [stopping(found, None) for found in answered(sayable)]
     known = frozenset[Arithmetic]().union(*(found.exactly for found in stops))
@@ -132,9 +140,9 @@ HEAD = """# What other suites' tests stop
 Made by `python benchmarks/suites_page.py`; not edited by hand.
 
 A conformance test stops a wrong arithmetic if the arithmetic's result fails it. This page takes the tests of other
-suites as they are and asks which wrong arithmetics pass. The arithmetics are those by which Tiebreak names causes: other
-rounding modes, reciprocals, other precisions, wrong clamps, axes, zero points. Only those count that some golden vector
-of the same types stops, and which the suite's form can say. A mistake that is known in two forms counts twice.
+suites as they are and asks which wrong arithmetics pass. The arithmetics are those by which Tiebreak names causes:
+other rounding modes, reciprocals, other precisions, wrong clamps, axes, zero points. Only those count that some golden
+vector of the same types stops, if the suite's form can say it. A mistake that is known in two forms counts twice.
 
 A suite's runner may have a tolerance. *Pass* counts what passes with it, *exactly* what would pass if results were
 compared exactly. *Cases* is how many golden vectors stop the rest, and the fewest that do, by an exact search.
