@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.power.arithmetics import Arithmetic
+from tiebreak.conformance.power.arithmetics import WrongArithmetic
 from tiebreak.conformance.power.chains import last_outputs
 from tiebreak.conformance.power.own_tests import OwnTest, Power
 from tiebreak.golden.elements import numpy_dtype
@@ -130,7 +130,7 @@ def second_step(program: dict[str, Any], codes: Array) -> Case:
 
 def stablehlo_power() -> Power:
     """What the programs stop. Their numbers are codes times a scale, so codes that differ give numbers that differ."""
-    stopped, known, wrong, elements = set[Arithmetic](), set[Arithmetic](), list[str](), 0
+    stopped, known, wrong, elements = set[WrongArithmetic](), set[WrongArithmetic](), list[str](), 0
     for program in stablehlo_programs():
         found = last_outputs(first_step(program), [partial(second_step, program)])
         scale, zero = pair(program, 1)

@@ -20,7 +20,7 @@ from typing import Any
 import suite_tests as own
 
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.power.arithmetics import Arithmetic, answered
+from tiebreak.conformance.power.arithmetics import WrongArithmetic, answered
 from tiebreak.conformance.power.minimal import fewest_cases, form_problem, sorted_names
 from tiebreak.conformance.power.own_tests import OwnTest, Power, power_of
 from tiebreak.conformance.power.stops import stopping
@@ -96,7 +96,7 @@ def measure(one: Measured) -> dict[str, Any]:
     power, vectors = one.power() if one.power else power_of(tests, one.near), one.vectors(tests)
     sayable = [case for case in vectors if not form_problem(case, SUITES[one.suite])]
     stops = [stopping(found, None) for found in answered(sayable)]
-    known = frozenset[Arithmetic]().union(*(found.exactly for found in stops))
+    known = frozenset[WrongArithmetic]().union(*(found.exactly for found in stops))
     further = fewest_cases(sayable, one.suite, beyond=power.seen)
     return {
         "title": one.title,
@@ -115,7 +115,7 @@ def measure(one: Measured) -> dict[str, Any]:
     }
 
 
-def fate(name: Arithmetic, power: Power) -> dict[str, Any]:
+def fate(name: WrongArithmetic, power: Power) -> dict[str, Any]:
     """What becomes of a wrong arithmetic that some vector stops."""
     word = "stopped" if name in power.seen else "hidden" if name in power.exactly else "passes"
     return {"cause": name.cause, "form": name.form, "sentence": name.text, "fate": word}

@@ -17,7 +17,7 @@ sys.path.append(str(ROOT / "benchmarks"))
 import suite_tests  # noqa: E402
 import suites_page  # noqa: E402
 
-from tiebreak.conformance.power.arithmetics import Arithmetic  # noqa: E402
+from tiebreak.conformance.power.arithmetics import WrongArithmetic  # noqa: E402
 from tiebreak.conformance.power.chains import last_outputs  # noqa: E402
 from tiebreak.conformance.power.own_tests import OwnTest, power_of  # noqa: E402
 from tiebreak.conformance.power.suites import near_in_onnx, near_in_wpt  # noqa: E402
@@ -40,10 +40,12 @@ def test_wpts_tests_expect_right_results_and_any_rounding_passes_them() -> None:
     power = power_of(tests, near_in_wpt)
     assert power.wrong == ()
     assert power.elements == sum(test.expected[0].size for test in tests)
-    rounding = {Arithmetic(f"rounds:{mode}") for mode in MODES} | {Arithmetic(f"ties:{mode}") for mode in TIES}
+    rounding = {WrongArithmetic(f"rounds:{mode}") for mode in MODES} | {
+        WrongArithmetic(f"ties:{mode}") for mode in TIES
+    }
     assert rounding <= power.passing
-    assert {Arithmetic(f"ties:{mode}") for mode in TIES} <= power.passing_exactly
-    assert {Arithmetic(f"rounds:{mode}") for mode in MODES} <= power.exactly
+    assert {WrongArithmetic(f"ties:{mode}") for mode in TIES} <= power.passing_exactly
+    assert {WrongArithmetic(f"rounds:{mode}") for mode in MODES} <= power.exactly
 
 
 @pytest.mark.slow
@@ -52,8 +54,8 @@ def test_onnx_node_tests_let_ties_away_pass() -> None:
     power = power_of(tests, near_in_onnx)
     assert len(tests) >= 10
     assert power.wrong == ()
-    assert Arithmetic("ties:NEAREST_TOWARD_INFINITY") in power.passing_exactly
-    assert {Arithmetic(f"rounds:{mode}") for mode in MODES} <= power.seen
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in power.passing_exactly
+    assert {WrongArithmetic(f"rounds:{mode}") for mode in MODES} <= power.seen
 
 
 def quantized(name: str, x: list[float], expected: list[int]) -> OwnTest:
@@ -65,10 +67,10 @@ def quantized(name: str, x: list[float], expected: list[int]) -> OwnTest:
 def test_a_wrong_expectation_is_named_and_a_tie_is_power() -> None:
     power = power_of([quantized("right", [0.5, 1.5], [0, 2]), quantized("wrong", [0.5], [1])], None)
     assert power.wrong == ("wrong",)
-    assert Arithmetic("ties:NEAREST_TOWARD_INFINITY") in power.seen
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in power.seen
     assert power.passing == power.passing_exactly
     near = power_of([quantized("right", [0.5, 1.5], [0, 2])], near_in_wpt)
-    assert Arithmetic("ties:NEAREST_TOWARD_INFINITY") in near.passing - near.passing_exactly
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in near.passing - near.passing_exactly
 
 
 def test_a_program_takes_an_arithmetic_through_each_step() -> None:
@@ -79,12 +81,12 @@ def test_a_program_takes_an_arithmetic_through_each_step() -> None:
     scales = (np.array(1, np.float32), np.array(0, np.int8), np.array(0.5, np.float32), np.array(0, np.int8))
     found = last_outputs(first, [lambda codes: Case("again", again, (codes, *scales))])
     assert found[None].tolist() == [0]
-    assert found[Arithmetic("ties:NEAREST_TOWARD_INFINITY")].tolist() == [1]
+    assert found[WrongArithmetic("ties:NEAREST_TOWARD_INFINITY")].tolist() == [1]
 
 
 def test_stablehlos_programs_give_the_numbers_that_they_expect() -> None:
     power = suite_tests.stablehlo_power()
     assert power.wrong == ()
     assert (power.tests, power.elements) == (3, 25)
-    assert Arithmetic("ties:NEAREST_TOWARD_INFINITY") in power.passing
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in power.passing
     assert power.seen

@@ -16,7 +16,7 @@ from typing import Any
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.exported import CaseToExport, Files, Numbered, case_to_export
-from tiebreak.conformance.offline.layouts import LAYOUTS, Layout
+from tiebreak.conformance.offline.layouts import LAYOUTS, CaseLayout
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_empty, write_bytes_aside, write_text_aside
@@ -80,7 +80,7 @@ def write_cases(cases: Sequence[Case], folder: Path, name: str) -> Export:
     return found
 
 
-def write_one(folder: Path, layout: Layout, number: int, one: CaseToExport) -> str:
+def write_one(folder: Path, layout: CaseLayout, number: int, one: CaseToExport) -> str:
     """Write a case's files; why it has none, or else nothing."""
     try:
         write_files(folder, layout.of_case(number, one))

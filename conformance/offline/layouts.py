@@ -28,7 +28,7 @@ def no_files(cases: Sequence[Numbered]) -> Files:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CaseLayout:
     """`of_case` gives the files of one case, by their paths in the export's folder; Unsupported if it has no form.
 
     `of_all` gives the files about all cases that have one. `says` is a line for people.
@@ -39,16 +39,20 @@ class Layout:
     of_all: Callable[[Sequence[Numbered]], Files] = no_files
 
 
-LAYOUTS: Mapping[str, Layout] = {
-    "json": Layout("text, floats as bits and decimals", export_plain.json_files),
-    "npz": Layout("NumPy's archives", export_plain.npz_files),
-    "onnx": Layout("ONNX backend tests: a model and its tensors", export_onnx.onnx_files),
-    "c": Layout("one table in C99", export_c.any_case, export_c.c_files),
-    "tflite": Layout(".tflite models, and tensors in NumPy's archives", export_tflite.tflite_files),
-    "wpt": Layout("lists of WebNN tests in JavaScript", export_wpt.wpt_case, export_wpt.wpt_files),
-    "optester": Layout("onnxruntime's OpTester in C++", export_optester.optester_case, export_optester.optester_files),
-    "openvino": Layout("OpenVINO's TestCase in C++", export_openvino.openvino_files, export_openvino.openvino_tests),
-    "stablehlo": Layout("StableHLO programs that check themselves", export_stablehlo.stablehlo_files),
-    "iree": Layout("MLIR and raw tensors for iree-run-module", export_iree.iree_files),
-    "tosa": Layout("desc.json of TOSA's test runner", export_tosa.tosa_files),
+LAYOUTS: Mapping[str, CaseLayout] = {
+    "json": CaseLayout("text, floats as bits and decimals", export_plain.json_files),
+    "npz": CaseLayout("NumPy's archives", export_plain.npz_files),
+    "onnx": CaseLayout("ONNX backend tests: a model and its tensors", export_onnx.onnx_files),
+    "c": CaseLayout("one table in C99", export_c.any_case, export_c.c_files),
+    "tflite": CaseLayout(".tflite models, and tensors in NumPy's archives", export_tflite.tflite_files),
+    "wpt": CaseLayout("lists of WebNN tests in JavaScript", export_wpt.wpt_case, export_wpt.wpt_files),
+    "optester": CaseLayout(
+        "onnxruntime's OpTester in C++", export_optester.optester_case, export_optester.optester_files
+    ),
+    "openvino": CaseLayout(
+        "OpenVINO's TestCase in C++", export_openvino.openvino_files, export_openvino.openvino_tests
+    ),
+    "stablehlo": CaseLayout("StableHLO programs that check themselves", export_stablehlo.stablehlo_files),
+    "iree": CaseLayout("MLIR and raw tensors for iree-run-module", export_iree.iree_files),
+    "tosa": CaseLayout("desc.json of TOSA's test runner", export_tosa.tosa_files),
 }

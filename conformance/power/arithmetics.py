@@ -25,7 +25,7 @@ from tiebreak.golden.rounding import ROUND_MODES
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class WrongArithmetic:
     """A wrong arithmetic: a cause's id and, of a mistake that is known in several forms, which of them from 1 on."""
 
     cause: str
@@ -43,7 +43,7 @@ class Answered:
 
     case: Case
     truths: Truths
-    codes: dict[Arithmetic, Array]
+    codes: dict[WrongArithmetic, Array]
 
 
 def answered(cases: Sequence[Case]) -> Iterator[Answered]:
@@ -51,12 +51,12 @@ def answered(cases: Sequence[Case]) -> Iterator[Answered]:
     errors = ExplanationErrors()
     for case, run in zip(cases, runs_of(cases, [problems_of(case) for case in cases]), strict=True):
         truths = truths_of(case, tuple(ROUND_MODES) if case.node.modes else ())
-        found, forms = dict[Arithmetic, Array](), Counter[str]()
+        found, forms = dict[WrongArithmetic, Array](), Counter[str]()
         for cause, codes in predicted_by(hypothesis_tables(case, truths, run), errors, case.id):
             if cause.mode and cause.mode in case.node.modes:
                 continue  # a loop whose parts both round as the document says
             forms[cause.id] += 1
-            found[Arithmetic(cause.id, forms[cause.id])] = np.asarray(codes, np.int64).reshape(-1)
+            found[WrongArithmetic(cause.id, forms[cause.id])] = np.asarray(codes, np.int64).reshape(-1)
         if errors.found:
             raise MachineryFailed("a wrong arithmetic can't be computed: {about}: {error}".format(**errors.rows()[0]))
         yield Answered(case, truths, found)

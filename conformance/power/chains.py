@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tiebreak.conformance.power.arithmetics import Answered, Arithmetic, answered
+from tiebreak.conformance.power.arithmetics import Answered, WrongArithmetic, answered
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
@@ -12,7 +12,7 @@ from tiebreak.golden.samples.model import Tensor
 Follow = Callable[[Array], Case]  # the next case, from the output of the one before
 
 
-def output_of(one: Answered, arithmetic: Arithmetic | None) -> Array:
+def output_of(one: Answered, arithmetic: WrongArithmetic | None) -> Array:
     """What an arithmetic gives in a case, or the exact result where it does not apply."""
     exact = one.truths.judged_by.exact
     codes = one.codes.get(arithmetic, exact) if arithmetic else exact
@@ -20,10 +20,10 @@ def output_of(one: Answered, arithmetic: Arithmetic | None) -> Array:
     return Tensor(str(output.element), tuple(problem.shape), codes.tolist()).array()
 
 
-def last_outputs(first: Case, following: Sequence[Follow]) -> dict[Arithmetic | None, Array]:
+def last_outputs(first: Case, following: Sequence[Follow]) -> dict[WrongArithmetic | None, Array]:
     """The last output of a program by arithmetic; None stands for the right one. Outputs are integers."""
     (start,) = answered([first])
-    found: dict[Arithmetic | None, Array] = {None: output_of(start, None)}
+    found: dict[WrongArithmetic | None, Array] = {None: output_of(start, None)}
     found |= {name: output_of(start, name) for name in start.codes}
     for follow in following:
         known: dict[bytes, Answered] = {}
@@ -31,7 +31,7 @@ def last_outputs(first: Case, following: Sequence[Follow]) -> dict[Arithmetic | 
     return found
 
 
-def step(name: Arithmetic | None, array: Array, follow: Follow, known: dict[bytes, Answered]) -> Array:
+def step(name: WrongArithmetic | None, array: Array, follow: Follow, known: dict[bytes, Answered]) -> Array:
     """An arithmetic's next output. `known` has what is computed already of equal inputs."""
     key = array.tobytes()
     if key not in known:

@@ -25,7 +25,7 @@ class Cover:
 
 
 @dataclass
-class Search:
+class CoverProblem:
     """What is left of a problem: the sets by place, cut to the elements left; and what is chosen already."""
 
     sets: dict[int, int]
@@ -49,8 +49,8 @@ class Search:
             self.chosen.append(place)
             self.left &= ~self.sets[place]
 
-    def with_set(self, place: int) -> Search:
-        return Search(dict(self.sets), self.left & ~self.sets[place], [*self.chosen, place])
+    def with_set(self, place: int) -> CoverProblem:
+        return CoverProblem(dict(self.sets), self.left & ~self.sets[place], [*self.chosen, place])
 
 
 def fewest_cover(sets: Sequence[int], most_steps: int = MOST_STEPS) -> Cover:
@@ -58,7 +58,7 @@ def fewest_cover(sets: Sequence[int], most_steps: int = MOST_STEPS) -> Cover:
     everything = 0
     for one in sets:
         everything |= one
-    root = Search(dict(enumerate(sets)), everything)
+    root = CoverProblem(dict(enumerate(sets)), everything)
     root.reduce()
     best, steps, open_ = greedy(root), 0, [root]
     at_least = len(root.chosen) + fewest_needed(root)
@@ -74,7 +74,7 @@ def fewest_cover(sets: Sequence[int], most_steps: int = MOST_STEPS) -> Cover:
     return Cover(tuple(sorted(best)), len(best))
 
 
-def branches(search: Search) -> Iterator[Search]:
+def branches(search: CoverProblem) -> Iterator[CoverProblem]:
     """One for each set that holds the element in the fewest sets, the largest set last: it is searched first."""
     holders = holders_of(search.sets, search.left)
     places = min(holders.values(), key=len)
@@ -84,7 +84,7 @@ def branches(search: Search) -> Iterator[Search]:
         yield branch
 
 
-def greedy(search: Search) -> list[int]:
+def greedy(search: CoverProblem) -> list[int]:
     """A cover that takes what covers the most of the rest, again and again."""
     chosen, left = list(search.chosen), search.left
     while left:
@@ -94,7 +94,7 @@ def greedy(search: Search) -> list[int]:
     return chosen
 
 
-def fewest_needed(search: Search) -> int:
+def fewest_needed(search: CoverProblem) -> int:
     """A lower bound: so many elements of which no two are in one set."""
     holders, used, count = holders_of(search.sets, search.left), set[int](), 0
     for places in sorted(holders.values(), key=len):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.exported import case_to_export
 from tiebreak.conformance.offline.layouts import LAYOUTS
-from tiebreak.conformance.power.arithmetics import Arithmetic, answered
+from tiebreak.conformance.power.arithmetics import WrongArithmetic, answered
 from tiebreak.conformance.power.cover import fewest_cover
 from tiebreak.conformance.power.proved import proved_equal
 from tiebreak.conformance.power.stops import Stopping, stopping
@@ -32,20 +32,20 @@ class Minimal:
     reasons: Mapping[str, int]
     chosen: tuple[Stopping, ...]
     at_least: int
-    hidden: tuple[Arithmetic, ...]
-    unsayable: Mapping[Arithmetic, int]
-    equal: Mapping[Arithmetic, str]
+    hidden: tuple[WrongArithmetic, ...]
+    unsayable: Mapping[WrongArithmetic, int]
+    equal: Mapping[WrongArithmetic, str]
 
     @property
     def is_fewest(self) -> bool:
         return len(self.chosen) == self.at_least
 
     @property
-    def stopped(self) -> frozenset[Arithmetic]:
-        return frozenset[Arithmetic]().union(*(one.seen for one in self.chosen))
+    def stopped(self) -> frozenset[WrongArithmetic]:
+        return frozenset[WrongArithmetic]().union(*(one.seen for one in self.chosen))
 
 
-def fewest_cases(cases: Sequence[Case], suite: str, beyond: frozenset[Arithmetic] = frozenset()) -> Minimal:
+def fewest_cases(cases: Sequence[Case], suite: str, beyond: frozenset[WrongArithmetic] = frozenset()) -> Minimal:
     """The fewest of these cases that stop all that any of them stops, without what `beyond` names: stopped already.
 
     Raises InvalidInput if the suite can hold none of the cases, or none stops anything.
@@ -80,11 +80,11 @@ def fewest_cases(cases: Sequence[Case], suite: str, beyond: frozenset[Arithmetic
     )
 
 
-def union(found: Sequence[Stopping], what: str) -> frozenset[Arithmetic]:
-    return frozenset[Arithmetic]().union(*(getattr(one, what) for one in found))
+def union(found: Sequence[Stopping], what: str) -> frozenset[WrongArithmetic]:
+    return frozenset[WrongArithmetic]().union(*(getattr(one, what) for one in found))
 
 
-def sorted_names(names: frozenset[Arithmetic]) -> list[Arithmetic]:
+def sorted_names(names: frozenset[WrongArithmetic]) -> list[WrongArithmetic]:
     return sorted(names, key=lambda name: (name.cause, name.form))
 
 

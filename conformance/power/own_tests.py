@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge, output_problem
-from tiebreak.conformance.power.arithmetics import Arithmetic, answered
+from tiebreak.conformance.power.arithmetics import WrongArithmetic, answered
 from tiebreak.conformance.power.stops import Stopping, stopping
 from tiebreak.conformance.power.suites import Near
 from tiebreak.golden.nodes import Case
@@ -31,18 +31,18 @@ class Power:
 
     tests: int
     elements: int
-    known: frozenset[Arithmetic]
-    exactly: frozenset[Arithmetic]
-    seen: frozenset[Arithmetic]
+    known: frozenset[WrongArithmetic]
+    exactly: frozenset[WrongArithmetic]
+    seen: frozenset[WrongArithmetic]
     wrong: tuple[str, ...]
 
     @property
-    def passing(self) -> frozenset[Arithmetic]:
+    def passing(self) -> frozenset[WrongArithmetic]:
         """Wrong arithmetics that pass the suite as it is run."""
         return self.known - self.seen
 
     @property
-    def passing_exactly(self) -> frozenset[Arithmetic]:
+    def passing_exactly(self) -> frozenset[WrongArithmetic]:
         """Those that would pass if it compared exactly."""
         return self.known - self.exactly
 
@@ -68,9 +68,9 @@ def power_of(tests: Sequence[OwnTest], near: Near | None) -> Power:
     )
 
 
-def united(stops: Sequence[Stopping], what: str) -> frozenset[Arithmetic]:
-    return frozenset[Arithmetic]().union(*iterated(stops, what))
+def united(stops: Sequence[Stopping], what: str) -> frozenset[WrongArithmetic]:
+    return frozenset[WrongArithmetic]().union(*iterated(stops, what))
 
 
-def iterated(stops: Sequence[Stopping], what: str) -> Iterator[frozenset[Arithmetic]]:
+def iterated(stops: Sequence[Stopping], what: str) -> Iterator[frozenset[WrongArithmetic]]:
     return (getattr(one, what) for one in stops)

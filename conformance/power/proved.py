@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import AuditedSemantics
-from tiebreak.conformance.power.arithmetics import Arithmetic
+from tiebreak.conformance.power.arithmetics import WrongArithmetic
 from tiebreak.conformance.power.stops import Stopping
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.facet_causes import keys_of_values
@@ -17,7 +17,7 @@ from tiebreak.golden.problem import Quantization
 from tiebreak.golden.problems import problems_of
 
 
-def proved_equal(name: Arithmetic, found: Sequence[Stopping]) -> str:
+def proved_equal(name: WrongArithmetic, found: Sequence[Stopping]) -> str:
     """The types for which a theorem says that an arithmetic gives the document's codes; empty if there is none.
 
     Only a mistake that is one value of a facet of round(x / scale) + zero_point has theorems.

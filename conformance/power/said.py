@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.conformance.offline.export import export_cases
-from tiebreak.conformance.power.arithmetics import Arithmetic
+from tiebreak.conformance.power.arithmetics import WrongArithmetic
 from tiebreak.conformance.power.minimal import Minimal, sorted_names
 from tiebreak.conformance.power.suites import SUITES
 from tiebreak.golden.places import write_text_aside
@@ -39,7 +39,7 @@ def described(found: Minimal) -> dict[str, Any]:
     }
 
 
-def row(name: Arithmetic) -> dict[str, Any]:
+def row(name: WrongArithmetic) -> dict[str, Any]:
     return {"cause": name.cause, "form": name.form, "sentence": name.text}
 
 
@@ -49,7 +49,7 @@ def lines(found: Minimal) -> Iterator[str]:
     yield f"{len(found.chosen)} cases, {word} that stop {len(found.stopped)} wrong arithmetics in {found.suite}"
     yield f"  of {found.cases} vectors, {found.candidates} have a form there; it compares by {SUITES[found.suite].rule}"
     for one in found.chosen:
-        alone = one.seen - frozenset[Arithmetic]().union(*(two.seen for two in found.chosen if two is not one))
+        alone = one.seen - frozenset[WrongArithmetic]().union(*(two.seen for two in found.chosen if two is not one))
         yield f"  {one.case.id}: {one.case.size} elements, stops {len(one.seen)}, {len(alone)} of them alone"
     for about, names in groups(found):
         if names:
@@ -57,7 +57,7 @@ def lines(found: Minimal) -> Iterator[str]:
             yield from (f"  {name.text}{why}" for name, why in names.items())
 
 
-def groups(found: Minimal) -> Iterable[tuple[str, Mapping[Arithmetic, str]]]:
+def groups(found: Minimal) -> Iterable[tuple[str, Mapping[WrongArithmetic, str]]]:
     """The arithmetics that no chosen case stops, by the reason."""
     yield "the suite's tolerance hides what they do", dict.fromkeys(found.hidden, "")
     only = {name: f" ({count} cases)" for name, count in found.unsayable.items()}

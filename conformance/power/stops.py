@@ -9,7 +9,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.truths import Truths
-from tiebreak.conformance.power.arithmetics import Answered, Arithmetic
+from tiebreak.conformance.power.arithmetics import Answered, WrongArithmetic
 from tiebreak.conformance.power.suites import Near
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case
@@ -23,14 +23,14 @@ class Stopping:
     """A case with what it stops: exactly compared, and with the suite's tolerance; and what applies to it at all."""
 
     case: Case
-    exactly: frozenset[Arithmetic]
-    seen: frozenset[Arithmetic]
-    applies: frozenset[Arithmetic]
+    exactly: frozenset[WrongArithmetic]
+    seen: frozenset[WrongArithmetic]
+    applies: frozenset[WrongArithmetic]
 
 
 def stopping(one: Answered, near: Near | None) -> Stopping:
     """What a case stops where its runner takes `near` results for the expected ones."""
-    exactly, seen = set[Arithmetic](), set[Arithmetic]()
+    exactly, seen = set[WrongArithmetic](), set[WrongArithmetic]()
     for arithmetic, codes in one.codes.items():
         wrong = judge(codes, one.truths.judged_by, one.truths).grades == DEVIATES
         if wrong.any():
