@@ -27,7 +27,7 @@ class OwnTest:
 
 @dataclass(frozen=True)
 class Power:
-    """Of a suite's tests: what is stopped by comparing exactly and as its runner does, and tests that expect wrong."""
+    """What a suite's tests stop, compared exactly and as its runner does, and which tests expect a wrong result."""
 
     tests: int
     elements: int
