@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import suite_tests as own
@@ -151,10 +153,19 @@ compared exactly. *Cases* is how many golden vectors stop the rest, and the fewe
 | --- | --- | --- | --- | --- | --- | --- |
 """
 SEND = """
-`tiebreak vectors minimal --operator {operator} --suite {suite} -o FOLDER` writes cases in the suite's form; see
-[cases for other suites](offline.md#cases-for-other-suites). These stop what passes:
+These golden vectors stop what passes. `tiebreak vectors export FOLDER --format {suite} --case ID …` writes them in the
+suite's form; see [cases for other suites](offline.md#cases-for-other-suites).
 
+| case | elements |
+| --- | --- |
 """
+HIDDEN = """
+The suite's tolerance hides these from every case:
+
+| what no case stops |
+| --- |
+"""
+IN_LOOPS = "rounds-in-"  # what the causes of vector loops begin with
 
 
 def page(results: Mapping[str, Any]) -> str:
@@ -171,28 +182,30 @@ def summary(one: Mapping[str, Any]) -> str:
 
 
 def section(one: Mapping[str, Any]) -> str:
-    lines = [f"\n## {one['title']}\n", f"Tests: {one['source']}.\n", f"Compared: {one['compares']}.\n"]
+    passing = [row for row in one["arithmetics"] if row["fate"] != "stopped"]
+    about = [f"Tests: {one['source']}.", f"Compared: {one['compares']}."]
     if one["wrong_expectations"]:
-        lines.append(
-            f"{len(one['wrong_expectations'])} tests expect a wrong result: {', '.join(one['wrong_expectations'])}.\n"
-        )
-    lines += [
-        "| what passes | why |",
-        "| --- | --- |",
-        *(row_of(row) for row in one["arithmetics"] if row["fate"] != "stopped"),
-    ]
+        about.append(f"These tests expect a wrong result: {', '.join(one['wrong_expectations'])}.")
+    text = f"\n## {one['title']}\n\n" + "\n\n".join(fill(line, 120, break_long_words=False) for line in about)
+    text += "\n\n| what passes | why |\n| --- | --- |\n" + "".join(rows_of(passing))
     if one["cases"]:
-        named = {"operator": one["operator"], "suite": one["suite"]}
-        lines += [SEND.format(**named).rstrip("\n"), "", "| case | elements |", "| --- | --- |"]
-        lines += [f"| `{case['case']}` | {case['elements']} |" for case in one["cases"]]
+        text += SEND.format(suite=one["suite"])
+        text += "".join(f"| `{case['case']}` | {case['elements']} |\n" for case in one["cases"])
     if one["left"]:
-        lines.append(f"\nThe suite's tolerance hides {len(one['left'])} from every case: {'; '.join(one['left'])}.")
-    return "\n".join(lines) + "\n"
+        text += HIDDEN + "".join(f"| {sentence} |\n" for sentence in one["left"])
+    return text
 
 
-def row_of(row: Mapping[str, Any]) -> str:
-    why = "the tolerance hides it" if row["fate"] == "hidden" else "no test shows it"
-    return f"| {row['sentence'].replace('|', chr(92) + '|')} | {why} |"
+def rows_of(passing: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A row for each arithmetic, and one for all vector loops of which a part rounds in another mode."""
+    yield from (row_of(row["sentence"], row["fate"]) for row in passing if not row["cause"].startswith(IN_LOOPS))
+    for fate_, count in Counter(row["fate"] for row in passing if row["cause"].startswith(IN_LOOPS)).items():
+        yield row_of(f"the tail or the body of a vector loop rounds in another mode: {count} ways", fate_)
+
+
+def row_of(sentence: str, fate_: str) -> str:
+    why = "the tolerance hides it" if fate_ == "hidden" else "no test shows it"
+    return f"| {sentence.replace('|', chr(92) + '|')} | {why} |\n"
 
 
 if __name__ == "__main__":
