@@ -149,12 +149,14 @@ vector of the same types stops, if the suite's form can say it. A mistake that i
 A suite's runner may have a tolerance. *Pass* counts what passes with it, *exactly* what would pass if results were
 compared exactly. *Cases* is how many golden vectors stop the rest, and the fewest that do, by an exact search.
 
+`benchmarks/suites/quantizeLinear-tiebreak.https.any.js` has the cases that WPT's list lacks, ready to send.
+
 | suite | tests | elements | wrong arithmetics | pass | exactly | cases |
 | --- | --- | --- | --- | --- | --- | --- |
 """
 SEND = """
-These golden vectors stop what passes. `tiebreak vectors export FOLDER --format {suite} --case ID …` writes them in the
-suite's form; see [cases for other suites](offline.md#cases-for-other-suites).
+These golden vectors stop what passes. `tiebreak vectors export FOLDER --format {suite} --case ID …` writes them
+in the suite's form; see [cases for other suites](offline.md#cases-for-other-suites).
 
 | case | elements |
 | --- | --- |
