@@ -28,6 +28,7 @@ torch.onnx_meta.opset_version = {opset} : si64}} {{
   }}
 }}
 """
+PREFIX = "torch.onnx"  # of attributes
 RUN = "--module=module.vmfb\n--device=local-sync\n--function=graph\n"
 
 
@@ -102,7 +103,7 @@ def torch_tensor(name: str, shape: Sequence[int]) -> str:
 
 def attributes_of(written: OnnxNode) -> str:
     """The node's attributes in torch-mlir's form; Unsupported for others than integers and lists of them."""
-    parts = [f"torch.onnx.{name} = {attribute(name, value)}" for name, value in written.attributes.items()]
+    parts = [f"{PREFIX}.{name} = {attribute(name, value)}" for name, value in written.attributes.items()]
     return f" {{{', '.join(parts)}}}" if parts else ""
 
 
