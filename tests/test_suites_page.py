@@ -30,7 +30,7 @@ TIES = ("NEAREST_UPWARD", "NEAREST_DOWNWARD", "NEAREST_TOWARD_ZERO", "NEAREST_TO
 
 def test_the_page_is_made_of_the_results() -> None:
     results = json.loads(suites_page.RESULTS.read_text(encoding="utf-8"))
-    assert {"DequantizeLinear", "wpt", "stablehlo"} <= set(results)
+    assert {"QuantizeLinear", "DequantizeLinear", "wpt", "stablehlo"} <= set(results)
     assert suites_page.PAGE.read_text(encoding="utf-8") == suites_page.page(results)
 
 
