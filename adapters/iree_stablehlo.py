@@ -41,6 +41,12 @@ def refuse(node: Node) -> None:
 
 def module_of(node: Node, inputs: Sequence[Array]) -> str:
     """MLIR's text of a module with one function, graph, for inputs of these shapes and these parameters."""
+    operand, result = types_of(node, inputs)
+    return MODULE.format(name=short_name(node.operator), operand=operand, result=result)
+
+
+def types_of(node: Node, inputs: Sequence[Array]) -> tuple[str, str]:
+    """The types of the operand and of the result."""
     x, scales, points, *own = inputs
     sizes = "".join(f"{size}x" for size in x.shape)
     real = FLOATS[node.inputs[1].dtype.name]
@@ -49,7 +55,7 @@ def module_of(node: Node, inputs: Sequence[Array]) -> str:
     operand, result = (plain, f"tensor<{sizes}{typed}>")[:: 1 if node.operator == QUANTIZE else -1]
     if own:
         operand = f"tensor<{sizes}{quantized(node, x.dtype, real, (own[0], own[1]), 'operand_')}>"
-    return MODULE.format(name=short_name(node.operator), operand=operand, result=result)
+    return operand, result
 
 
 def quantized(node: Node, storage: Any, real: str, parameters: tuple[Array, Array], prefix: str = "") -> str:

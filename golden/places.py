@@ -92,12 +92,17 @@ def unfinished_path(path: Path) -> Path:
 
 
 def write_text_aside(path: Path, text: str) -> None:
-    """Write a text file beside `path` and rename it, so that no half-written file is ever seen."""
+    """As write_bytes_aside, a text in UTF-8 whose lines end as they are."""
+    write_bytes_aside(path, text.encode())
+
+
+def write_bytes_aside(path: Path, content: bytes) -> None:
+    """Write a file beside `path` and rename it, so that no half-written file is ever seen."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         check_output(path)
         aside = unfinished_path(path)
-        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.write_bytes(content)
         aside.replace(path)
     except OSError as error:
         raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None

@@ -16,10 +16,13 @@ from click.testing import CliRunner
 from judged_offline import verify
 
 from tiebreak.cli import main
+from tiebreak.cli.vectors import LAYOUT_NAMES
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.offline.export import as_numpy_array, export
+from tiebreak.conformance.offline.export import export
+from tiebreak.conformance.offline.export_plain import as_numpy_array
 from tiebreak.conformance.offline.exported import ExpectedOutput, case_to_export
+from tiebreak.conformance.offline.layouts import LAYOUTS
 from tiebreak.conformance.offline.verify import verify_job
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.problem import codes_of
@@ -119,6 +122,20 @@ def verdicts(folder: Path) -> dict[str, int]:
     for row in result_rows(verify(folder, "device", "").results):
         found[row["verdict"]] = found.get(row["verdict"], 0) + 1
     return found
+
+
+def test_a_case_without_a_form_is_a_line_with_the_reason(tmp_path: Path) -> None:
+    arguments = ["vectors", "export", str(tmp_path / "lab"), "--format", "onnx", "--operator", "ngraph.Quantize"]
+    said = CliRunner().invoke(main, [*arguments, "--input-type", "float32", "--type", "int8"])
+    assert said.exit_code == 0
+    lines = (tmp_path / "lab" / "unsupported.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == int(re.findall(r"; (\d+) have no form", said.output)[0]) > 10
+    assert all(re.fullmatch(r"\S+: unsupported: \S.*", line) for line in lines)
+    assert any("two results conform" in line for line in lines)
+
+
+def test_the_command_offers_every_layout() -> None:
+    assert set(LAYOUT_NAMES) == set(LAYOUTS)
 
 
 def test_one_wrong_element_is_one_discrepancy_with_its_case(tmp_path: Path) -> None:

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters.onnx_models import check_inputs, onnx_model, onnx_node
-from tiebreak.conformance.offline.exported import CaseToExport
+from tiebreak.adapters.onnx_models import (
+    CLAIMS,
+    MAPS,
+    MICROSOFT_CLAIMS,
+    NBITS_CLAIMS,
+    check_inputs,
+    onnx_model,
+    onnx_node,
+)
+from tiebreak.conformance.offline.exported import CaseToExport, Files, check_plain
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.problem import Array
 
+KNOWN = frozenset((*CLAIMS, *MAPS, *MICROSOFT_CLAIMS, *NBITS_CLAIMS))
 
-def write_onnx_case(folder: Path, number: int, one: CaseToExport) -> bool:
-    """Write cases/test_tiebreak_NNNNNN/; False if the layout can't express the case.
+
+def onnx_files(number: int, one: CaseToExport) -> Files:
+    """The files of cases/test_tiebreak_NNNNNN/; Unsupported if the layout can't express the case.
 
     The layout has room for one result, which every runner compares with. So it can't express an unspecified element,
     one whose exact and working-precision results differ, or a node that ONNX does not have.
     """
-    if not one.is_plain:
-        return False
+    check_plain(one)
+    if one.case.node.operator not in KNOWN:
+        raise Unsupported(f"ONNX has no {one.case.node.operator}")
     try:
         check_inputs(one.case.node, one.case.inputs)
-        written = onnx_node(one.case.node)
-        model = onnx_model(written, shapes=[array.shape for array in one.case.inputs])
+        model = onnx_model(onnx_node(one.case.node), shapes=[array.shape for array in one.case.inputs])
         names = [value.name for value in model.graph.input]
         inputs = [tensor_proto(array, name) for name, array in zip(names, one.case.inputs, strict=True)]
         outputs = [tensor_proto(output.array("exact"), "y") for output in one.outputs]
-    except Unsupported:
-        return False
     except ModuleNotFoundError:
         raise InvalidInput("the layout onnx needs onnx: pip install 'tiebreak[onnx]'") from None
-    place = folder / "cases" / f"test_tiebreak_{number:06d}"
-    data = place / "test_data_set_0"
-    data.mkdir(parents=True)
-    (place / "model.onnx").write_bytes(model.SerializeToString())
+    place = f"cases/test_tiebreak_{number:06d}"
+    files = {f"{place}/model.onnx": model.SerializeToString()}
     for kind, tensors in (("input", inputs), ("output", outputs)):
         for k, tensor in enumerate(tensors):
-            (data / f"{kind}_{k}.pb").write_bytes(tensor.SerializeToString())
-    return True
+            files[f"{place}/test_data_set_0/{kind}_{k}.pb"] = tensor.SerializeToString()
+    return files
 
 
 def tensor_proto(array: Array, name: str) -> Any:

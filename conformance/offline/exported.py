@@ -9,12 +9,15 @@ import numpy as np
 
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
 
 # The status of an element: not specified in both forms; exact and working conform; so does either zero, too.
 OPEN, SPECIFIED, EITHER_ZERO = 0, 1, 2
+
+Files = dict[str, bytes]  # by their paths in the export's folder
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,17 @@ class CaseToExport:
     def is_plain(self) -> bool:
         """Whether every element is specified and both results are equal, so that one array says it all."""
         return all(np.all(o.status != OPEN) and np.array_equal(o.exact, o.working) for o in self.outputs)
+
+
+Numbered = tuple[int, CaseToExport]  # its number in the export and the case
+
+
+def check_plain(one: CaseToExport) -> None:
+    """Raise Unsupported for a case that a suite with one expected result can't hold."""
+    if any(np.any(output.status == OPEN) for output in one.outputs):
+        raise Unsupported("the document leaves elements of the result open")
+    if not one.is_plain:
+        raise Unsupported("two results conform: the exact one and the one of the operator's own precision")
 
 
 def case_to_export(case: Case, truths: Truths) -> CaseToExport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, PATH
-from tiebreak.cli.options import selection_keywords, selection_options
+from tiebreak.cli.options import JSON, selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
+OF_SUITES = ("tflite", "wpt", "optester", "openvino", "stablehlo", "iree", "tosa")
+LAYOUT_NAMES = ("json", "npz", "onnx", "c", *OF_SUITES)
+SUITE_NAMES = ("exact", "onnx", "wpt", "optester", "stablehlo", "tflite", "tosa")
 OF_OPERATORS = click.option(
     "--operator", "operators", type=NAME, multiple=True, help="Only this operator's files; repeat for more."
 )
@@ -24,17 +28,40 @@ def vectors() -> None:
 
 @vectors.command(epilog="Example:  tiebreak vectors export lab-cases --format npz --operator onnx.QuantizeLinear")
 @click.argument("folder", type=OUTPUT_FOLDER)
-@click.option("--format", "layout", type=click.Choice(["json", "npz", "onnx", "c"]), required=True, help="The layout.")
+@click.option("--format", "layout", type=click.Choice(LAYOUT_NAMES), required=True, help="The layout.")
 @selection_options
 @click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
 def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
     """Write cases, with what they must give, into a new FOLDER for a device elsewhere; see `tiebreak verify`."""
-    from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.offline.export import export as write
+    from tiebreak.conformance.cases.plan import Selection, plan
+    from tiebreak.conformance.offline.export import LEFT_OUT, export_cases
 
-    selection = Selection(**selection_keywords(chosen), level=level or "")
-    written, left_out = write(selection, folder, layout)
-    click.echo(f"{written} cases in {folder}" + (f"; {left_out} have no form in this layout" if left_out else ""))
+    cases = plan(Selection(**selection_keywords(chosen), level=level or ""))
+    found = export_cases(cases, folder, layout)
+    left_out = len(found.unsupported)
+    why = f"; {left_out} have no form in this layout: {folder / LEFT_OUT} says why" if left_out else ""
+    click.echo(f"{len(found.kept)} cases in {folder}{why}")
+
+
+@vectors.command(epilog="Example:  tiebreak vectors minimal --operator onnx.QuantizeLinear --suite onnx -o for-onnx")
+@click.option(
+    "--suite", type=click.Choice(SUITE_NAMES), default="exact", show_default=True, help="Whose tests they are."
+)
+@click.option("-o", "--output", "folder", type=OUTPUT_FOLDER, help="A new folder for the cases, in the suite's form.")
+@JSON
+@selection_options
+def minimal(suite: str, folder: Path | None, as_json: bool, **chosen: Any) -> None:
+    """Choose the fewest vectors of an operator that stop every wrong arithmetic; see docs/suites.md."""
+    from tiebreak.conformance.cases.plan import Selection, plan
+    from tiebreak.conformance.power.minimal import fewest_cases
+    from tiebreak.conformance.power.said import described, lines, write
+
+    if len(chosen["operators"]) != 1:
+        raise click.UsageError("name one operator: --operator onnx.QuantizeLinear")
+    found = fewest_cases(plan(Selection(**selection_keywords(chosen), level="")), suite)
+    if folder:
+        write(found, folder)
+    click.echo(json.dumps(described(found)) if as_json else "\n".join(lines(found)))
 
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")

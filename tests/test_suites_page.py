@@ -1,0 +1,92 @@
+"""docs/suites.md: the tests of other suites are read as they are, and the page says what was measured."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+if not (ROOT / "benchmarks").is_dir():
+    pytest.skip("a source distribution has no benchmarks", allow_module_level=True)
+sys.path.append(str(ROOT / "benchmarks"))
+
+import suite_tests  # noqa: E402
+import suites_page  # noqa: E402
+
+from tiebreak.conformance.power.arithmetics import WrongArithmetic  # noqa: E402
+from tiebreak.conformance.power.chains import last_outputs  # noqa: E402
+from tiebreak.conformance.power.own_tests import OwnTest, power_of  # noqa: E402
+from tiebreak.conformance.power.suites import near_in_onnx, near_in_wpt  # noqa: E402
+from tiebreak.golden.make_node import make_node  # noqa: E402
+from tiebreak.golden.nodes import Case  # noqa: E402
+
+MODES = ("DOWN", "UP", "TOWARD_ZERO", "TOWARD_INFINITY")
+TIES = ("NEAREST_UPWARD", "NEAREST_DOWNWARD", "NEAREST_TOWARD_ZERO", "NEAREST_TOWARD_INFINITY")
+
+
+def test_the_page_is_made_of_the_results() -> None:
+    results = json.loads(suites_page.RESULTS.read_text(encoding="utf-8"))
+    assert {"QuantizeLinear", "DequantizeLinear", "wpt", "stablehlo"} <= set(results)
+    assert suites_page.PAGE.read_text(encoding="utf-8") == suites_page.page(results)
+
+
+def test_wpts_tests_expect_right_results_and_any_rounding_passes_them() -> None:
+    tests = list(suite_tests.wpt_tests())
+    assert len(tests) == 30
+    power = power_of(tests, near_in_wpt)
+    assert power.wrong == ()
+    assert power.elements == sum(test.expected[0].size for test in tests)
+    rounding = {WrongArithmetic(f"rounds:{mode}") for mode in MODES} | {
+        WrongArithmetic(f"ties:{mode}") for mode in TIES
+    }
+    assert rounding <= power.passing
+    assert {WrongArithmetic(f"ties:{mode}") for mode in TIES} <= power.passing_exactly
+    assert {WrongArithmetic(f"rounds:{mode}") for mode in MODES} <= power.exactly
+
+
+@pytest.mark.slow
+def test_onnx_node_tests_let_ties_away_pass() -> None:
+    tests = list(suite_tests.onnx_node_tests("QuantizeLinear"))
+    power = power_of(tests, near_in_onnx)
+    assert len(tests) >= 10
+    assert power.wrong == ()
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in power.passing_exactly
+    assert {WrongArithmetic(f"rounds:{mode}") for mode in MODES} <= power.seen
+
+
+def quantized(name: str, x: list[float], expected: list[int]) -> OwnTest:
+    node = make_node("onnx.QuantizeLinear", real="float32", quantized="int8", opset=21)
+    case = Case(name, node, (np.array(x, np.float32), np.array(1, np.float32), np.array(0, np.int8)))
+    return OwnTest(name, case, (np.array(expected, np.int8),))
+
+
+def test_a_wrong_expectation_is_named_and_a_tie_is_power() -> None:
+    power = power_of([quantized("right", [0.5, 1.5], [0, 2]), quantized("wrong", [0.5], [1])], None)
+    assert power.wrong == ("wrong",)
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in power.seen
+    assert power.passing == power.passing_exactly
+    near = power_of([quantized("right", [0.5, 1.5], [0, 2])], near_in_wpt)
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in near.passing - near.passing_exactly
+
+
+def test_a_program_takes_an_arithmetic_through_each_step() -> None:
+    """0.5 becomes 1 if ties go away; 1 of scale 0.5 is 0.5, and the next step makes 1 of it again."""
+    node = make_node("stablehlo.uniform_quantize", real="float32", quantized="int8")
+    first = Case("first", node, (np.array([0.5], np.float32), np.array(1, np.float32), np.array(0, np.int8)))
+    again = make_node("stablehlo.uniform_quantize", real="int8", quantized="int8")
+    scales = (np.array(1, np.float32), np.array(0, np.int8), np.array(0.5, np.float32), np.array(0, np.int8))
+    found = last_outputs(first, [lambda codes: Case("again", again, (codes, *scales))])
+    assert found[None].tolist() == [0]
+    assert found[WrongArithmetic("ties:NEAREST_TOWARD_INFINITY")].tolist() == [1]
+
+
+def test_stablehlos_programs_give_the_numbers_that_they_expect() -> None:
+    power = suite_tests.stablehlo_power()
+    assert power.wrong == ()
+    assert (power.tests, power.elements) == (3, 25)
+    assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in power.passing
+    assert power.seen
