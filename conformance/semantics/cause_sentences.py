@@ -577,6 +577,9 @@ SENTENCES = {
         "multiplies by the range's side times the rounded 1 / integer, a half more fused; does not clamp to a measured "
         "range"
     ),
+    "side-times-inverse-measured": (
+        "multiplies by the range's side times the rounded 1 / integer; does not clamp to a measured range"
+    ),
     "side-over-integer": "multiplies by the range's side / integer instead of dividing",
     "one-over-factor": "multiplies by 1 / scale_factor instead of dividing",
     "clamps-rounded-number": "clamps the rounded number to the integers",
