@@ -160,6 +160,7 @@ SENTENCES = {
     "wraps": "no clamp: wraps around",
     "wraps-above": "no clamp above: wraps around",
     "wraps-below": "no clamp below: wraps around",
+    "saturates-int32-to-signed": "casts to int32, the lowest for NaN, which saturates to the signed type",
     "highest-of-signed": "clamps to the highest value of the signed type",
     "beyond-to-zero": "what is out of range becomes zero",
     "beyond-to-lowest": "what is out of range becomes the lowest value",
