@@ -32,4 +32,5 @@ def cases_at_random(deviating: DeviatingElements) -> list[int]:
     columns = {"case": deviating.case, "input": deviating.input_bits, "got": deviating.got_bits}
     answers = pd.DataFrame(columns).groupby(["case", "input"], sort=False)["got"].transform("nunique")
     places = np.flatnonzero(answers.to_numpy() > MOST)
-    return np.unique(deviating.case[places[np.asarray(at_random(deviating, places), bool)]]).tolist()
+    numbers: list[int] = np.unique(deviating.case[places[np.asarray(at_random(deviating, places), bool)]]).tolist()
+    return numbers
