@@ -12,6 +12,8 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
 from tiebreak.golden.places import check_writable
 from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.reports.page_results import OPEN, with_recorded
+from tiebreak.reports.page_results import markdown_table as markdown_table
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.summary import cause_groups, verdict_counts
@@ -24,7 +26,8 @@ MANY = 8  # equal neighbours of a tensor that are written once
 def write_pages(folder: Path, run: Run | None) -> list[Path]:
     """Write a page for each operator and contested.md into a folder; returns their paths. Each appears whole.
 
-    An older page's results of backends stay, unless the run has cases of its operator.
+    An older page's results of backends stay, unless the run has cases of its operator. Of a run of the same level, day
+    and machine only the backends that it asked are replaced.
     """
     check_writable(folder)
     pages = {f"{spec.id}.md": operator_page(spec, run, recorded_part(folder, spec)) for spec in OPERATORS.values()}
@@ -174,7 +177,7 @@ def with_counts(numbers: Sequence[str]) -> list[str]:
 
 
 def backends_part(spec: Operator, run: Run | None, recorded: str) -> str:
-    """Verdicts, causes and observations of the run's backends that ran the operator; else what is recorded."""
+    """Verdicts, causes and observations of the run's backends that ran the operator, and what is recorded of others."""
     if run is None:
         return recorded or "No run was given."
     counts = {backend: found for (backend, name), found in verdict_counts(run.results).items() if name == spec.id}
@@ -196,7 +199,7 @@ def backends_part(spec: Operator, run: Run | None, recorded: str) -> str:
         causes_part(spec, run),
         observed_part(spec, run),
     ]
-    return "\n\n".join(part for part in parts if part)
+    return with_recorded("\n\n".join(part for part in parts if part), recorded)
 
 
 def causes_part(spec: Operator, run: Run) -> str:
@@ -223,12 +226,7 @@ def observed_part(spec: Operator, run: Run) -> str:
     ]
     if not rows:
         return ""
-    return "Where the documents are silent:\n\n" + markdown_table(("backend", "situation", "gives", "elements"), rows)
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---' for _ in head)} |"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+    return f"{OPEN}\n\n" + markdown_table(("backend", "situation", "gives", "elements"), rows)
 
 
 def own_text(text: str) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from causes_of_records import causes_of
+from wrong_onnx_qlinear_conv import in_range_of_sum
 
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES
+from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import with_constants
@@ -106,3 +109,10 @@ def test_openvino_divides_the_range_where_all_parameters_are_constants(
     (found,) = openvino.OpenVino().compile(with_constants(node, constants))(*inputs)
     (given,) = OF_INTEGERS(node, *inputs)
     assert found.tolist() == given.tolist()
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_a_backend_that_divides_the_range_is_named_so(kind: str) -> None:
+    cases = [case for case in indexed_cases(VECTORS / file_name(OPERATOR, kind, kind)) if "NearTie" in case.flags]
+    assert len(cases) > 5
+    assert set(causes_of(in_range_of_sum, cases)) == {sentence_of(IN_RANGE_OF_SUM)}

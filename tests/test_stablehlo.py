@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from causes_of_records import causes_of
 
+from tiebreak.conformance.operators.stablehlo_uniform_quantize_flushed import IN_VECTORS
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name
@@ -115,3 +116,22 @@ def test_an_operand_read_as_signed_is_named_with_the_factor_it_meets() -> None:
     assert len(cases) > 1
     named = causes_of(lambda node, *inputs: read_as_signed(*inputs), cases)
     assert set(named) == {sentence_of("input-as-signed + ratio-and-shift-in-float32")}
+
+
+def without_scale(node: Any, x: Any, scale: Any, zero: Any) -> Any:
+    """As IREE 3.13 does it with a subnormal scale: 0 / 0 is the lowest int32, which saturates in whole vectors of 4."""
+    assert 0 < scale < 2.0**-126 and (np.abs(x) < 2.0**-126).all()
+    found = [-(2**31)] * len(x)
+    body = len(found) // 4 * 4
+    saturated = [min(max(one, -128), 127) for one in found[:body]]
+    return (np.array([*saturated, *(one % 256 - 256 * (one % 256 > 127) for one in found[body:])], np.int8),)
+
+
+def test_a_scale_that_is_flushed_has_a_cause_in_vectors_and_behind_them() -> None:
+    """Nine numbers: two vectors of 4 with -128, and one with the low bits of the lowest int32, 0."""
+    every = indexed_cases(VECTORS / file_name(QUANTIZE, "float32", "int8"))
+    cases = [case for case in every if "scale-subnormal" in case.id]
+    assert [case.size for case in cases] == [9]
+    assert without_scale(None, *cases[0].inputs)[0].tolist() == [-128] * 8 + [0]
+    found = f"flushes-scales + saturates-int32-to-signed:{IN_VECTORS}"
+    assert causes_of(without_scale, cases) == {sentence_of(found): 9}

@@ -233,6 +233,24 @@ def along_inputs(node: Any, *inputs: Array) -> tuple[Array, ...]:
     return (found,)
 
 
+def in_range_of_sum(node: Any, *inputs: Array) -> tuple[Array, ...]:
+    """The sum is a level of a FakeQuantize between the ends of y's range, which are divided by x_scale * w_scale."""
+    x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point, *rest = inputs
+    plain = is_plain(x, w) and not node.attributes
+    totals = (one_weight_at_once if plain else RIGHT_SUMS.sums)(node, x, w, x_point, w_point)
+    biases, scales = rest[0].tolist() if rest else [0] * w.shape[0], np.broadcast_to(w_scale, (w.shape[0],))
+    found, (least, most) = np.zeros(totals.shape, y_point.dtype), ends(node.output_type)
+    with np.errstate(all="ignore"):
+        for channel in range(w.shape[0]):
+            factor, point = x_scale * scales[channel], np.float32(y_point)
+            low, high = (y_scale * (np.float32(end) - point) / factor for end in (least, most))
+            step, shift = np.float32(255) / (high - low), -low * np.float32(255) / (high - low) + np.float32(least)
+            sums = (totals[:, channel] + biases[channel]).astype(np.float32).astype(np.longdouble)
+            levels = np.rint((sums * step + shift).astype(np.float32))
+            found[:, channel] = np.clip(np.nan_to_num(levels.astype(np.float64)), least, most)
+    return (found,)
+
+
 SUMS = (
     ("no zero point of x", "ZeroPointEdge", {"points": lambda x, w: (0, w)}),
     ("no zero point of w", "ZeroPointEdge", {"points": lambda x, w: (x, 0)}),
@@ -272,6 +290,7 @@ WRONG = [
     wrong("scale of the first channel", "PerAxis", EVERY, scale_of=lambda channel: 0),
     wrong("scale of the next channel", "PerAxis", scale_of=lambda channel: channel + 1),
     WrongBackend("conv: parameters of w along its input channels", OPERATOR, along_inputs, "PerAxis", EVERY),
+    WrongBackend("conv: the sum in y's divided range", OPERATOR, in_range_of_sum, "NearTie", EVERY),
     wrong("bias dropped", "Bias", EVERY, bias=lambda total, bias: total),
     wrong("bias subtracted", "Bias", bias=lambda total, bias: total - bias),
     wrong("bias of the first channel", "Bias", bias_of=lambda channel: 0),

@@ -90,6 +90,26 @@ def dequantized_factored(x: Array, low: Array, high: Array, f: Facts) -> Array:
     return np.asarray((x - f["min"]).astype(F) * ((high - low) / F(f["range"])) + low)
 
 
+def by_reciprocal(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    """The range's width times the rounded reciprocal of range(T), and its product with x rounded again."""
+    return np.asarray(low + (x - f["min"]).astype(F) * ((high - low) * (F(1) / F(f["range"]))))
+
+
+def by_reciprocal_fused(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    """The same; the product is exact, and its sum with min_range is rounded once."""
+    ratio = (high - low) * (F(1) / F(f["range"]))
+    places = np.broadcast_arrays((x - f["min"]).astype(F), ratio, low)
+    values = (one_sum(*numbers) for numbers in zip(*(place.reshape(-1).tolist() for place in places), strict=True))
+    return np.array(list(values), F).reshape(x.shape)
+
+
+def one_sum(x: float, ratio: float, low: float) -> Any:
+    if not all(map(math.isfinite, (x, ratio, low))):
+        return F(x * ratio + low)
+    total = Fraction(x) * Fraction(ratio) + Fraction(low)
+    return single(total) if total else F(x * ratio + low)
+
+
 def grid_minimum(x: Array, low: Array, high: Array, f: Facts) -> Array:
     scale = (high - low) / F(f["range"])
     return np.asarray((x - f["min"] + nearest(low / scale, False)) * scale.astype(np.float64))
@@ -173,6 +193,8 @@ WRONG: tuple[WrongBackend, ...] = (
     d("no-offset", "RangeEdge", FROM_INT8, min_combined=dequantized_plain),
     d("counts-values", "RangeEdge", FROM_BYTES, min_combined=dequantized_with(1, 0)),
     d("ratio-first", "ScaleNotPowerOfTwo", FROM_BYTES, min_combined=dequantized_factored),
+    d("ratio-by-reciprocal", "ScaleNotPowerOfTwo", FROM_BYTES, min_combined=by_reciprocal),
+    d("ratio-by-reciprocal-fused", "ScaleNotPowerOfTwo", FROM_BYTES, min_combined=by_reciprocal_fused),
     d("moves-minimum", "ScaleNotPowerOfTwo", FROM_BYTES, min_first=grid_minimum),
     d("min-first-in-float32", "ScaleNotPowerOfTwo", FROM_BYTES, min_first=first_single),
     d("no-range-adjust", "RangeEdge", FROM_BYTES + FROM_UINT16, min_first=first_without_adjustment),

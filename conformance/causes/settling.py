@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.placing import with_placed_causes
 from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
-from tiebreak.conformance.judging.deviating import DeviatingElements
+from tiebreak.conformance.judging.random_answers import at_random
 from tiebreak.conformance.judging.rows import (
     Kind,
 )
@@ -70,19 +69,6 @@ def paths_of(evidence: Evidence, places: Array) -> list[str]:
         f"{evidence.groups[case][1]} {case if evidence.is_built_in(case) else ''}"
         for case in evidence.deviating.case[places].tolist()
     ]
-
-
-def at_random(deviating: DeviatingElements, places: Array) -> list[bool]:
-    """Whether the operands of an element have three answers in its case: more than a vector loop and its tail give.
-
-    Then no arithmetic is at work, as where a library leaves its output's memory as it was.
-    """
-    columns = deviating.case, deviating.output, deviating.operands
-    operands = list(zip(*(column[places].tolist() for column in columns), strict=True))
-    answers: dict[tuple[Any, ...], set[int]] = defaultdict(set)
-    for one, bits in zip(operands, deviating.got_bits[places].tolist(), strict=True):
-        answers[one].add(bits)
-    return [len(answers[one]) > 2 for one in operands]
 
 
 def without_doubtful(causes: Sequence[Cause], paths: Sequence[str], random: Sequence[bool]) -> list[Cause]:

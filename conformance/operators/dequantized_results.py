@@ -18,6 +18,7 @@ Finish = Callable[[str, Array, Array, Array], Array]  # y's type, the sum, y's s
 FinishOfSum = Callable[[str, Array, Array, Array, Array], Array]  # the same of a sum of integers and its factor
 Level = Callable[[Array, Array, Array], Array]  # x, and the ends of its range
 STEPS = np.float32(255)  # of 8 bits
+LANES = 8  # numbers of float32 in a vector of AVX2
 
 
 def divides(kind: str, total: Array, scale: Array, point: Array) -> Array:
@@ -69,6 +70,27 @@ def fake_quantizes_sum(kind: str, total: Array, factor: Array, scale: Array, poi
     low, high = (scale * (np.float32(end) - point) / factor for end in (own.lowest, own.highest))
     shift = -low * STEPS / (high - low) + np.float32(own.lowest)
     return np.rint(ws.fused(total.astype(np.float32), STEPS / (high - low), shift)).astype(np.float64)
+
+
+def product_in_eight_sums(a: Array, b: Array) -> Array:
+    """A matrix times one column: eight sums of each eighth product, halves of which are added, and the rest after them.
+
+    OpenVINO multiplies by a vector so on AVX2. Each step is fused and rounded to float32. NotImplementedError for more
+    columns than one.
+    """
+    if b.shape[-1] != 1:
+        raise NotImplementedError
+    terms = a.astype(np.float64) * np.swapaxes(b, -1, -2)
+    whole = terms.shape[-1] // LANES * LANES
+    total = np.zeros((*terms.shape[:-1], LANES), np.float32)
+    for at in range(0, whole, LANES):
+        total = (total + terms[..., at : at + LANES]).astype(np.float32)
+    while total.shape[-1] > 1:
+        half = total.shape[-1] // 2
+        total = total[..., :half] + total[..., half:]
+    for at in range(whole, terms.shape[-1]):
+        total = (total + terms[..., at : at + 1]).astype(np.float32)
+    return total
 
 
 IN_RANGE_OF_SUM = "then a FakeQuantize whose range is divided by the factor first"

@@ -104,21 +104,20 @@ def without(which: int) -> Quotient:
     return found
 
 
-def dequantized(operands: Operands, scales: Scales) -> Array:
-    """The product of real matrices: each difference times its scale, and every sum, in float32."""
-    differences = operands.differences()
+def of_numbers(product: Callable[[Array, Array], Array], operands: Operands, scales: Scales) -> Array:
+    """The product of real matrices, each difference times its scale, in float32."""
     a, b = (
         difference.astype(np.float32) * scale.astype(np.float32)
-        for difference, scale in zip(differences, scales, strict=False)
+        for difference, scale in zip(operands.differences(), scales, strict=False)
     )
-    return np.asarray(a @ b)
+    return product(a, b)
 
 
-def then(finish: dq.Finish) -> Whole:
+def then(finish: dq.Finish, product: Callable[[Array, Array], Array] = np.matmul) -> Whole:
     """The product of real matrices, and what becomes of it."""
 
     def found(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
-        total = dequantized(operands, scales)
+        total = of_numbers(product, operands, scales)
         return finish(node.output_type, total, scales[2].astype(np.float32), point.astype(np.float32))
 
     return found
@@ -128,7 +127,14 @@ def point_in_int32(node: Node, quotient: Array, point: Array) -> Array:
     return wide(in_32_bits(quotient.astype(np.int64) + point.astype(np.int64)))
 
 
-WHOLE = tuple(step(f"dequantizes-first:{text}", "product", whole=then(finish)) for text, finish in dq.FINISHES)
+WHOLE = (
+    *(step(f"dequantizes-first:{text}", "product", whole=then(finish)) for text, finish in dq.FINISHES),
+    step(
+        f"dequantizes-first:of each eighth product a sum, {dq.USUAL}",
+        "product",
+        whole=then(dict(dq.FINISHES)[dq.USUAL], dq.product_in_eight_sums),
+    ),
+)
 QUOTIENTS = (
     frequent("folds-scales", "quotient", quotient=fs.folded),
     frequent("folds-scales-product-in:float64", "quotient", quotient=fs.folded_wide),

@@ -199,8 +199,8 @@ STEPS: tuple[WrongStep, ...] = (
 )
 
 
-def by_ratio_and_shift(fused: bool, node: Node, x: Array, scales: Array, points: Array, *own: Array) -> Any:
-    """One factor and one sum in float32, computed beforehand from both types; ties to even."""
+def total_by_ratio(fused: bool, node: Node, x: Array, scales: Array, points: Array, *own: Array) -> Array:
+    """One factor and one sum in float32, computed beforehand from both types, not yet rounded."""
     if not own:
         raise NotImplementedError
     scale, zero = taken(x, int(node.value("quantization_dimension")), scales, points, IN_PLACE)
@@ -209,9 +209,18 @@ def by_ratio_and_shift(fused: bool, node: Node, x: Array, scales: Array, points:
         ratio = s_in / scale
         shift = zero.astype(np.float32) - z_in.astype(np.float32) * ratio
         value = x.astype(np.float32)
-        found = ws.fused(value, ratio, shift) if fused else value * ratio + shift
-        whole = np.clip(np.rint(found.astype(np.float64)), *ends_of(ID, node.output_type, node.attributes))
-    return (whole.astype(np.int64).astype(node.outputs[0].dtype),)
+        return ws.fused(value, ratio, shift) if fused else np.asarray(value * ratio + shift)
+
+
+def within_ends(node: Node, total: Array) -> Array:
+    """The number rounded to even between the node's ends, as float64; NaN stays."""
+    return np.clip(np.rint(total.astype(np.float64)), *ends_of(ID, node.output_type, node.attributes))
+
+
+def by_ratio_and_shift(fused: bool, node: Node, x: Array, scales: Array, points: Array, *own: Array) -> Any:
+    whole = within_ends(node, total_by_ratio(fused, node, x, scales, points, *own))
+    with np.errstate(all="ignore"):
+        return (whole.astype(np.int64).astype(node.outputs[0].dtype),)
 
 
 def of_signed_operand(fused: bool, node: Node, x: Array, *parameters: Array) -> Any:

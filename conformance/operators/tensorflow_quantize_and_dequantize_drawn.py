@@ -25,7 +25,8 @@ from tiebreak.conformance.operators.path_probe import (
     step_classes,
 )
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS, integers_of
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_kernels import integers_of
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.round_trip import role_of_round_trip, round_trip
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.model import ALL_REAL_TYPES

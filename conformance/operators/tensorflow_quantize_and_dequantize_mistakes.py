@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -13,18 +12,17 @@ import numpy as np
 from tiebreak.conformance.operators import tensorflow_quantize_and_dequantize_steps as steps
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.semantics.places import fused_multiply_add
-from tiebreak.golden.elements import FLOAT_TYPES, decode
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_kernels import (
+    KERNELS,
+    half_up_in_type,
+    integers_of,
+    rounded,
+    without_subnormals,
+)
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
 
 # The arithmetic of usual mistakes: arrays of one real type, with the range spread over the input's shape.
-
-
-def integers_of(attributes: Any) -> tuple[int, int]:
-    width, signed = attributes.get("num_bits", 8), attributes.get("signed_input", True)
-    highest = (1 << (width - bool(signed))) - 1
-    return (-highest - (not attributes.get("narrow_range", False)) if signed else 0), highest
 
 
 @dataclass(frozen=True)
@@ -32,24 +30,12 @@ class RoundTrip:
     """The arithmetic of a backend. The default is the document's, in working precision."""
 
     integers: Callable[[Any], tuple[int, int]] = integers_of
-    rounded: Callable[[Array, str], Array] = lambda q, mode: rounded(q, mode)
+    rounded: Callable[[Array, str], Array] = rounded
     dtype: Any = None
     inverse: bool = False  # multiplies by side / integer instead of dividing
     flush: bool = False  # subnormal results become 0
     clamps_measured: bool = True
     side: str = "smaller"  # or "greater", "largest", LARGEST
-
-
-def rounded(q: Array, mode: str) -> Array:
-    wide = q.astype(np.float64)
-    whole = np.rint(wide) if mode == "HALF_TO_EVEN" else np.floor(wide) + (wide - np.floor(wide) >= 0.5)
-    return np.asarray(whole, q.dtype)
-
-
-def half_up_in_type(q: Array, mode: str) -> Array:
-    if mode == "HALF_TO_EVEN":
-        return rounded(q, mode)
-    return np.asarray(np.floor((q + np.asarray(0.5, q.dtype)).astype(q.dtype)), q.dtype)
 
 
 def run_round_trip(fake: RoundTrip, node: Node, x: Array, low: Array, high: Array) -> Array:
@@ -112,52 +98,6 @@ def mistake(fake: RoundTrip) -> Mistake:
     return run
 
 
-def flushing_kernel(node: Node, x: Array, low: Array, high: Array, *, compiled: bool = False) -> tuple[Array, ...]:
-    """The arithmetic of TensorFlow's kernel where subnormals count as 0; a range without a side has its last factor.
-
-    A compiler, XLA, makes of the division by an integer a product with its rounded inverse, and fuses the half of
-    HALF_UP to the product before it.
-    """
-    with np.errstate(all="ignore"):
-        x, low, high = (without_subnormals(a) for a in (x, low, high))
-        low, high = spread_range(node, x, low, high)
-        lowest, highest = (np.asarray(end, x.dtype) for end in integers_of(node.attributes))
-        real = FLOAT_TYPES[x.dtype.name]
-        none = float(decode(real.largest_bits, real))
-        from_min = np.where(lowest * low > 0, lowest / low, none).astype(x.dtype)
-        from_max = np.where(highest * high > 0, highest / high, none).astype(x.dtype)
-        by_min = from_min < from_max
-        factor = without_subnormals(np.where(by_min, from_min, from_max))
-        sides = (over(end, whole, compiled=compiled) for end, whole in ((low, lowest), (high, highest)))
-        inverse = without_subnormals(np.where(by_min, *sides).astype(x.dtype))
-        if node.attributes.get("range_given", False):
-            least, most = np.where(by_min, low, lowest * inverse), np.where(by_min, highest * inverse, high)
-            x = np.where(x > most, most, np.where(x < least, least, x))
-        mode = str(node.attributes.get("round_mode", "HALF_TO_EVEN"))
-        if compiled and mode != "HALF_TO_EVEN":
-            steps = np.floor(half_more_fused(*np.broadcast_arrays(x, factor)))
-        else:
-            steps = half_up_in_type(without_subnormals(np.asarray(x * factor, x.dtype)), mode)
-        return (np.asarray(without_subnormals(np.asarray(steps * inverse, x.dtype)), node.outputs[0].dtype),)
-
-
-def over(side: Array, whole: Array, *, compiled: bool) -> Array:
-    return np.asarray(side * (side.dtype.type(1) / whole) if compiled else side / whole)
-
-
-def half_more_fused(x: Array, factor: Array) -> Array:
-    """x * factor + 0.5, rounded once; of float64 in an extended float, which rounds twice in one of some 2,000."""
-    if x.dtype != np.float64:
-        return fused_multiply_add(x, factor, 0.5, x.dtype)
-    return (x.astype(np.longdouble) * factor + np.longdouble(0.5)).astype(np.float64)
-
-
-def without_subnormals(values: Array) -> Array:
-    """Values with subnormal ones as 0 of the same sign."""
-    tiny = np.asarray(2.0 ** FLOAT_TYPES[values.dtype.name].emin, values.dtype)
-    return np.where(np.abs(values) < tiny, np.copysign(np.zeros_like(values), values), values)
-
-
 def with_attributes(run: Mistake, **changed: Any) -> Mistake:
     def changed_run(node: Node, *inputs: Array) -> tuple[Array, ...]:
         return run(replace(node, attributes={**node.attributes, **changed}), *inputs)
@@ -190,8 +130,7 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
         Cause("side-over-integer-measured", "quotient"),
         mistake(RoundTrip(inverse=True, clamps_measured=False, rounded=half_up_in_type)),
     ),
-    (Cause("side-over-integer-measured + flushes", "quotient"), flushing_kernel),
-    (Cause("side-times-inverse-of-integer + flushes", "quotient"), partial(flushing_kernel, compiled=True)),
+    *KERNELS,
     step("side-over-integer", "quotient"),
     step("one-over-factor", "quotient"),
     step("ties-away", "product"),

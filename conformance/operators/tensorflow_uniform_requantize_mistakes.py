@@ -12,27 +12,31 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.misplaced import Misplace
 from tiebreak.conformance.operators import tflite_requantize_mistakes as rq
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
+from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES
+from tiebreak.conformance.operators.tensorflow_uniform_requantize_parameters import (
+    Ends,
+    Places,
+    ends_of,
+    input_ends_of,
+    spread,
+)
+from tiebreak.conformance.operators.tensorflow_uniform_requantize_ratio import (
+    by_ratio_and_shift,
+    of_any_word,
+    of_flushed_scales,
+    ratio_and_shift_or_input,
+)
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.causes import JOINT
-from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-Places = tuple[Misplace, Misplace]
-Ends = tuple[int, int]
 WORD = INTEGER_TYPES["int32"]
 LANES = 4  # of a vector of 128 bits
-TINY = np.finfo(np.float32).tiny  # below lie subnormal numbers
 ROLES = {"same": "ratio", "nearest": "nearest", "saturate": "range"}  # of the steps that every requantizer has
-
-
-def ends_of(node: Node) -> Ends:
-    return int(node.value("output_quantization_min_val")), int(node.value("output_quantization_max_val"))
 
 
 def to_ends(node: Node, whole: Array, zero_point: Array) -> Array:
@@ -49,16 +53,6 @@ def pipeline(places: Places = IN_PLACE, **steps: Any) -> Mistake:
         return requantize(node, x, *spread(node, x, parameters, places))
 
     return run
-
-
-def spread(
-    node: Node, x: Array, parameters: tuple[Array, ...], places: Places = IN_PLACE
-) -> tuple[Array, Array, Array, Array]:
-    """Scale and zero point of either side for each element, of x's shape."""
-    axes = [int(node.value(f"{side}_quantization_axis")) for side in ("input", "output")]
-    s_in, z_in, s_out, z_out = parameters
-    first, last = taken(x, axes[0], s_in, z_in, places), taken(x, axes[1], s_out, z_out, places)
-    return first[0], first[1], last[0], last[1]
 
 
 # The input
@@ -125,61 +119,11 @@ def clamped_first(node: Node, whole: Array, zero_point: Array) -> Array:
 
 def clipped_input(node: Node, x: Array) -> Array:
     """The input between both of its ends first."""
-    least, greatest = (int(node.value(f"input_quantization_{end}_val")) for end in ("min", "max"))
-    return np.asarray(np.clip(x, least, greatest))
+    return np.asarray(np.clip(x, *input_ends_of(node)))
 
 
 def of_clipped_input(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
     return RIGHT(node, clipped_input(node, x), *parameters)
-
-
-def by_ratio_and_shift(fused: bool, node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
-    """One factor and one sum in float32, computed beforehand from both sides; ties to even."""
-    s_in, z_in, s_out, z_out = spread(node, x, parameters)
-    with np.errstate(all="ignore"):
-        ratio = s_in / s_out
-        shift = z_out.astype(np.float32) - z_in.astype(np.float32) * ratio
-        value = x.astype(np.float32)
-        total = rounded_once(value, ratio, shift) if fused else value * ratio + shift
-        whole = np.clip(np.rint(np.nan_to_num(total.astype(np.float64))), *ends_of(node))
-    return (whole.astype(np.int64).astype(node.outputs[0].dtype),)
-
-
-def ratio_and_shift_or_input(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
-    """The same, fused; the input itself, unclipped, where type and parameters are the same on both sides."""
-    s_in, z_in, s_out, z_out = parameters
-    if x.dtype == node.outputs[0].dtype and np.array_equal(s_in, s_out) and np.array_equal(z_in, z_out):
-        return (x,)
-    return by_ratio_and_shift(True, node, x, *parameters)
-
-
-def of_flushed_scales(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
-    """The same, fused, with 0 for subnormal scales, without ends of an int32; the input if then both sides agree."""
-    s_in, z_in, s_out, z_out = parameters
-    flushed = [np.where(np.abs(scale) < TINY, np.float32(0), scale) for scale in (s_in, s_out)]
-    if all(np.array_equal(*pair) for pair in zip(flushed, (s_in, s_out), strict=True)):
-        raise NotImplementedError
-    return ratio_and_shift_or_input(in_any_word(node), x, flushed[0], z_in, flushed[1], z_out)
-
-
-def of_any_word(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
-    """The same, fused, in all of int32, whatever the ends of an int32 are."""
-    whole = in_any_word(node)
-    if ends_of(whole) == ends_of(node):
-        raise NotImplementedError
-    return ratio_and_shift_or_input(whole, x, *parameters)
-
-
-def in_any_word(node: Node) -> Node:
-    """The node without ends for an output of int32."""
-    if node.output_type != "int32":
-        return node
-    ends = {"output_quantization_min_val": WORD.lowest, "output_quantization_max_val": WORD.highest}
-    return replace(node, attributes={**node.attributes, **ends})
-
-
-def rounded_once(value: Array, ratio: Array, shift: Array) -> Array:
-    return fused_multiply_add(value, ratio, shift.astype(np.float64), np.dtype(np.float32))
 
 
 RIGHT = pipeline()

@@ -10,12 +10,14 @@ import numpy as np
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
+from tiebreak.conformance.judging.random_answers import cases_at_random
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.verdicts import FAILED
 
 Again = tuple[Case, Outcome]
+MOST_AT_RANDOM = 16  # cases of a backend
 
 
 def repeated_rows(backend: object, records: BackendRecords) -> list[dict[str, Any]]:
@@ -25,10 +27,20 @@ def repeated_rows(backend: object, records: BackendRecords) -> list[dict[str, An
     """
     if not isinstance(backend, IsolatedBackend):
         return []
-    cases = one_case_for_each_type(records)
+    cases = asked_again(records)
     with backend.in_another_process() as other:
         outcomes = other.run_batch(cases)
     return list(rows_by_operator(records, list(zip(cases, outcomes, strict=True))))
+
+
+def asked_again(records: BackendRecords) -> list[Case]:
+    """One case for each operator and types; then those in which the same operands have several answers.
+
+    Such answers may come from memory that nobody wrote. The other process has then computed something else before.
+    """
+    numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
+    random = [records.cases[number] for number in numbers[:MOST_AT_RANDOM]]
+    return list({case.id: case for case in (*one_case_for_each_type(records), *random)}.values())
 
 
 def one_case_for_each_type(records: BackendRecords) -> list[Case]:

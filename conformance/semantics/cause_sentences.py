@@ -160,6 +160,7 @@ SENTENCES = {
     "wraps": "no clamp: wraps around",
     "wraps-above": "no clamp above: wraps around",
     "wraps-below": "no clamp below: wraps around",
+    "saturates-int32-to-signed": "casts to int32, the lowest for NaN, which saturates to the signed type",
     "highest-of-signed": "clamps to the highest value of the signed type",
     "beyond-to-zero": "what is out of range becomes zero",
     "beyond-to-lowest": "what is out of range becomes the lowest value",
@@ -576,6 +577,9 @@ SENTENCES = {
     "side-times-inverse-of-integer": (
         "multiplies by the range's side times the rounded 1 / integer, a half more fused; does not clamp to a measured "
         "range"
+    ),
+    "side-times-inverse-measured": (
+        "multiplies by the range's side times the rounded 1 / integer; does not clamp to a measured range"
     ),
     "side-over-integer": "multiplies by the range's side / integer instead of dividing",
     "one-over-factor": "multiplies by 1 / scale_factor instead of dividing",
