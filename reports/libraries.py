@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from packaging.version import InvalidVersion, Version
+
 LONGEST_RELEASE = 12  # characters
 
 
@@ -53,3 +55,12 @@ def folded_name(names: Sequence[str]) -> str:
 def release(version: str) -> str:
     """A version without what follows the numbers, such as a build's name."""
     return re.split(r"[-+]", version)[0][:LONGEST_RELEASE]
+
+
+def release_order(version: str) -> tuple[bool, Version, str]:
+    """Sorts versions as releases follow each other; those that are no version come first, as texts."""
+    text = release(version)
+    try:
+        return True, Version(text), text
+    except InvalidVersion:
+        return False, Version("0"), text

@@ -19,6 +19,7 @@ from tiebreak.cli import (
     proving,
     reading,
     running,
+    site,
     streams,
     sweeping,
     tables,
@@ -130,5 +131,6 @@ for command in (
     gating.compare,
     gating.gate,
     gating.history,
+    site.site,
 ):
     main.add_command(command)
