@@ -58,6 +58,7 @@ def environment_of() -> Environment:
     environment.filters["gist"] = gist
     environment.filters["percent"] = percent
     environment.filters["breakable"] = breakable
+    environment.filters["dotted"] = dotted
     environment.filters["json"] = json_text
     environment.filters["quoted"] = shlex.quote
     environment.filters["short"] = operator_names
@@ -82,6 +83,11 @@ def unseen_shown(text: str) -> str:
 def breakable(name: str) -> Markup:
     """A name that may break before its capital letters."""
     return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9.])(?=[A-Z])", str(visible(name))))
+
+
+def dotted(name: str) -> Markup:
+    """A name that may break behind its dots."""
+    return Markup(".<wbr>").join(str(visible(name)).split("."))
 
 
 def hash_of(script: str) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.reports.html import render
 from tiebreak.reports.records import Run
+from tiebreak.reports.run_folders import run_folders
 from tiebreak.reports.site.addresses import file_name
-from tiebreak.reports.site.collection import SiteFacts, collect
+from tiebreak.reports.site.collection import collect
 from tiebreak.reports.site.documents import cells_script
 from tiebreak.reports.site.environment import assets, site_environment
 from tiebreak.reports.site.folder import check_site_folder, replaced
@@ -33,6 +34,7 @@ def build_site(runs: Path, folder: Path, address: str = "") -> Built:
 
     InvalidInput if there is no whole run, or the folder is not a site's.
     """
+    run_folders(runs)  # a mistake is told before anything is written
     check_site_folder(folder, runs)
     with replaced(folder) as part:
         facts = collect(runs, lambda facts, run: write_report(part, facts, run))

@@ -82,7 +82,8 @@ def releases_in(run: RunFacts) -> list[tuple[str, str]]:
 
 def library_change(run: RunFacts, library: str, version: str, before: Rows, after: Rows) -> LibraryChange:
     both = [key for key in after if key in before]
-    changed = cause_changes(before, after) if both else {"new": first_causes(after), "changed": [], "gone": []}
+    changed = cause_changes(before, after)
+    changed["new"] += first_causes(before, after)
     causes = {
         status: tuple(ChangedSighting(CauseKey(library, operator, name), old, new) for operator, name, old, new in rows)
         for status, rows in changed.items()
@@ -95,13 +96,15 @@ def library_change(run: RunFacts, library: str, version: str, before: Rows, afte
     return LibraryChange(run.name, run.created, library, version, ", ".join(versions), causes, judged, failures)
 
 
-def first_causes(rows: Rows) -> list[tuple[str, str, int, int]]:
-    """The causes of rows that nothing is held against, each once for an operator."""
+def first_causes(before: Rows, after: Rows) -> list[tuple[str, str, int, int]]:
+    """The causes of backends and operators that no run had before, but for those that an operator has already."""
+    known = {(operator, name) for (_, operator), row in before.items() for name in row["causes"]}
     counts: dict[tuple[str, str], int] = defaultdict(int)
-    for (_, operator), row in rows.items():
-        for name, elements in row["causes"].items():
-            counts[operator, name] += elements
-    return [(*key, 0, elements) for key, elements in counts.items()]
+    for (backend, operator), row in after.items():
+        if (backend, operator) not in before:
+            for name, elements in row["causes"].items():
+                counts[operator, name] += elements
+    return [(*key, 0, elements) for key, elements in counts.items() if key not in known]
 
 
 def trend_rows(run: RunFacts) -> dict[tuple[str, str], Rows]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports.records import Run, read_info, read_run
 from tiebreak.reports.report_data import Members, judged_exponents, key_of, plots_of, root_cause_places
 from tiebreak.reports.run_folders import date_of, run_folders
@@ -43,8 +43,7 @@ def collect(folder: Path, each: Callable[[RunFacts, Run], None]) -> SiteFacts:
     for created, path in dated:
         try:
             run = read_run(path)
-            check_agreement(path, run)
-            facts = facts_of_run(path.name, created, run)
+            facts = checked_facts(path, created, run)
             each(facts, run)
         except InvalidInput as error:
             skipped[path.name] = reason(error)
@@ -52,6 +51,15 @@ def collect(folder: Path, each: Callable[[RunFacts, Run], None]) -> SiteFacts:
         newest |= newest_sightings(run, [one for one in facts.sightings if one.key not in newest])
         runs.append(replace(facts, sightings=tuple(replace(one, row=slim(one.row)) for one in facts.sightings)))
     return SiteFacts(tuple(runs), newest, tuple(sorted(skipped.items())))
+
+
+def checked_facts(path: Path, created: str, run: Run) -> RunFacts:
+    """The facts of a run whose records agree. DamagedFile if they do not, or are no run's."""
+    try:
+        check_agreement(path, run)
+        return facts_of_run(path.name, created, run)
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise DamagedFile(f"{path}: damaged run: {type(error).__name__} in its records: {error}") from error
 
 
 def dated_folders(folder: Path) -> tuple[list[tuple[str, Path]], dict[str, str]]:

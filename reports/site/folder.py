@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.files import checked_json
@@ -37,8 +37,11 @@ def check_site_folder(folder: Path, runs: Path) -> None:
     real = Path(os.path.realpath(folder))
     if Path(os.path.realpath(runs)).is_relative_to(real):
         raise InvalidInput(f"{folder}: the runs are in it, and it would be replaced; name another folder")
-    for place in (real, beside(real, "part"), beside(real, "old")):
-        check_replaceable(place)
+    try:
+        for place in (real, beside(real, "part"), beside(real, "old")):
+            check_replaceable(place)
+    except OSError as error:
+        raise InvalidInput(f"{folder}: can't read: {error.strerror or error}") from None
 
 
 def check_replaceable(folder: Path) -> None:
@@ -58,9 +61,13 @@ def files_of(folder: Path) -> set[str]:
     """Every file in a folder, by its place; links and devices too."""
     return {
         str((Path(root) / name).relative_to(folder))
-        for root, folders, names in os.walk(folder)
+        for root, folders, names in os.walk(folder, onerror=fail)
         for name in [*names, *(one for one in folders if (Path(root) / one).is_symlink())]
     }
+
+
+def fail(error: OSError) -> NoReturn:
+    raise error
 
 
 def marker_of(folder: Path) -> dict[str, Any]:

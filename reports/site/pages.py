@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,10 +24,11 @@ from tiebreak.reports.site.collection import SiteFacts
 from tiebreak.reports.site.feed import feed_of
 from tiebreak.reports.site.library_page import library_facts, library_trends
 from tiebreak.reports.site.newest import ReleaseRow, newest_cells, release_rows
+from tiebreak.reports.site.run_facts import RunFacts
 from tiebreak.reports.site.search_index import search_entries
 
 SIGNS_OF = dict(zip(STATUSES, "+~−", strict=True))
-MOST = {"most_changes": 8, "most_runs": 12, "most_releases": 3, "most_rows": 200}
+MOST = {"most_changes": 8, "most_runs": 12, "most_releases": 3, "most_rows": 200, "most_in_library": 120}
 File = tuple[str, str]  # its place in the site and its text
 
 
@@ -101,8 +102,11 @@ class Pages:
         runs = [documents.run_json(run) for run in self.facts.runs]
         entries = search_entries(self.histories, self.rows, self.facts.runs)
         yield from self.page("causes.html", "site_causes", {"histories": self.histories}, {"causes": causes})
-        yield from self.page("runs.html", "site_runs", {}, {"runs": runs, "skipped": self.facts.skipped})
-        yield from self.page("compare.html", "site_compare", {}, {"runs": runs})
+        before = earlier_runs(self.facts.runs)
+        facts = {"before": before}
+        yield from self.page("runs.html", "site_runs", facts, {"runs": runs, "skipped": self.facts.skipped})
+        facts = {"chosen": (before.get(self.facts.runs[0].name, self.facts.runs[-1].name), self.facts.runs[0].name)}
+        yield from self.page("compare.html", "site_compare", facts, {"runs": runs})
         yield from self.page("search.html", "site_search", {}, {"entries": entries})
         yield "search-index.js", f"window.tiebreakIndex = {json.dumps(entries, separators=(',', ':'))};\n"
         badges = [documents.badge_json(one) for one in self.badges]
@@ -138,6 +142,19 @@ class Pages:
 
         feed = feed_of(self.changes, self.facts.runs[0].created, self.address, content)
         return self.environment.get_template("site_feed.xml.j2").render(feed=feed)
+
+
+def earlier_runs(runs: Sequence[RunFacts]) -> dict[str, str]:
+    """For each run the last one before it that asked a backend of it for the same operator."""
+    last: dict[tuple[str, str], int] = {}
+    found = {}
+    for number, run in enumerate(reversed(runs)):
+        asked = {(cell.backend, cell.operator) for cell in run.cells}
+        places = [last[key] for key in asked if key in last]
+        if places:
+            found[run.name] = runs[len(runs) - 1 - max(places)].name
+        last |= dict.fromkeys(asked, number)
+    return found
 
 
 def columns(rows: list[ReleaseRow]) -> dict[str, Any]:

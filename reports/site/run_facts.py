@@ -1,4 +1,4 @@
-"""What the site keeps of one run: a cell for each backend's operator, and its root causes. The rest stays on the disk."""
+"""What the site keeps of one run: a cell for each backend's operator, and its root causes."""
 
 from __future__ import annotations
 
