@@ -14,13 +14,33 @@ from tiebreak.reports.records import Run, read_run, write_run
 
 REAL = Path(__file__).parent / "formats_of_version_1" / "run"  # floor(q + 0.5), of a backend called mine
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
-BACKENDS = ("onnxruntime", "onnxruntime-qdq", "openvino", "openvino-as-shipped", "tensorflow", "tensorflow-xla", "torch",
-    "torch-compiled", "litert", "litert-no-xnnpack", "tosa-reference-model", "onnx-reference", "numpy-naive", "tract",
-    "iree", "jax", "ncnn")  # fmt: skip
+SILENT = ("observed", "forbidden", "paths", "relations", "pairs", "repeated")  # what names backends, too
+BACKENDS = (
+    *("onnxruntime", "onnxruntime-qdq", "openvino", "openvino-as-shipped", "tensorflow", "tensorflow-xla", "torch"),
+    *("torch-compiled", "litert", "litert-no-xnnpack", "tosa-reference-model", "onnx-reference", "numpy-naive"),
+    *("tract", "iree", "jax", "ncnn"),
+)
 
 
 def real() -> Run:
-    return read_run(REAL)
+    """Some cases of a real run, its witness's among them, with the counts of these."""
+    run = read_run(REAL)
+    (cause,) = run.info["clusters"]
+    cases = {cause["witness"]["case"], *run.results["case"].iloc[:: len(run.results) // 40]}
+    results, found = (
+        frame[frame["case"].isin(cases)].reset_index(drop=True) for frame in (run.results, run.discrepancies)
+    )
+    domains = {
+        name: {
+            **share,
+            "elements": int((found["domain"] == name).sum()),
+            "judged": int(results[f"judged_{name}"].sum()),
+        }
+        for name, share in cause["domains"].items()
+        if f"judged_{name}" in results and (found["domain"] == name).any()
+    }
+    counts = {"elements": len(found), "cases": int(found["case"].nunique()), "domains": domains}
+    return Run(run.info | {"clusters": [cause | counts]}, results, found)
 
 
 def sound(run: Run) -> Run:
@@ -38,8 +58,7 @@ def renamed(run: Run, name: str, version: str) -> Run:
     info["clusters"] = [row | {"backend": name, "version": version} for row in run.info["clusters"]]
     info["failures"] = [row | {"backend": name, "version": version} for row in run.info.get("failures", [])]
     rows = {"backend": name, "version": version}
-    silent = {"observed": [], "forbidden": [], "paths": [], "relations": [], "pairs": [], "repeated": []}
-    return Run(info | silent, run.results.assign(**rows), run.discrepancies.assign(backend=name))
+    return Run(info | {name: [] for name in SILENT}, run.results.assign(**rows), run.discrepancies.assign(backend=name))
 
 
 def write_dated(run: Run, folder: Path, day: int) -> Path:
@@ -70,6 +89,6 @@ def wide(run: Run, operators: int = 25) -> Run:
         for number, name in enumerate(BACKENDS)
         for at, place in enumerate(places)
     ]
-    info: dict[str, Any] = {**run.info, **dict.fromkeys(("paths", "pairs", "observed", "forbidden", "clusters"), [])}
+    info: dict[str, Any] = {**run.info, "clusters": [], **{name: [] for name in SILENT}}
     info["backends"] = [{**first, "name": name, "library": name.partition("-")[0]} for name in BACKENDS]
     return Run(info, pd.concat(results, ignore_index=True), run.discrepancies.head(0))
