@@ -81,8 +81,8 @@ def unseen_shown(text: str) -> str:
 
 
 def breakable(name: str) -> Markup:
-    """A name that may break before its capital letters."""
-    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9.])(?=[A-Z])", str(visible(name))))
+    """A name that may break before its capital letters, and behind an underscore."""
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9.])(?=[A-Z])|(?<=_)", str(visible(name))))
 
 
 def dotted(name: str) -> Markup:

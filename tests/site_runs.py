@@ -91,4 +91,4 @@ def wide(run: Run, operators: int = 25) -> Run:
     ]
     info: dict[str, Any] = {**run.info, "clusters": [], **{name: [] for name in SILENT}}
     info["backends"] = [{**first, "name": name, "library": name.partition("-")[0]} for name in BACKENDS]
-    return Run(info, pd.concat(results, ignore_index=True), run.discrepancies.head(0))
+    return Run(info, pd.concat(results, ignore_index=True), run.discrepancies.head(0).assign(backend=""))

@@ -53,7 +53,7 @@ def test_no_page_scrolls_sideways_and_axe_finds_nothing(chromium: Any, site: Pat
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
             paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert paper == ("rgb(13, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
-            found = Axe().run(page)
+            found = Axe().run(page, options={"preload": False})  # the policy lets nothing read the style again
             assert found.violations_count == 0, (name, found.generate_report())
 
 
@@ -74,17 +74,15 @@ def test_the_keyboard_reaches_everything_and_its_place_is_seen(chromium: Any, si
             ".filter(one => one.checkVisibility({visibilityProperty: true, contentVisibilityAuto: false}))"
             ".filter(one => !one.closest('details:not([open])') || one.matches('summary')).length"
         )
-        seen = page.evaluate("window.reached = new Set(), 0")
-        for _ in range(wanted + 5):
+        page.evaluate("window.reached = new Set(), 0")
+        for _ in range(wanted + 5):  # round the end, if the page put the focus somewhere
             page.keyboard.press("Tab")
             plain = page.evaluate(
-                "(() => { const one = document.activeElement; if (one === document.body) return 'body';"
+                "(() => { const one = document.activeElement; if (one === document.body) return '';"
                 " window.reached.add(one); const look = getComputedStyle(one);"
                 " return look.outlineStyle !== 'none' && parseFloat(look.outlineWidth) >= 2 ? '' : one.outerHTML; })()"
             )
-            assert plain in ("", "body"), plain
-            if plain == "body":
-                break
+            assert plain == ""
         seen = page.evaluate("window.reached.size")
         assert wanted > 5 and seen >= wanted
 
