@@ -14,14 +14,18 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from site_runs import real, renamed, sound, write_dated
+from site_runs import BACKENDS, real, renamed, sound, write_dated
 
 from tiebreak.cli import main
+from tiebreak.golden.operators import OPERATORS as KNOWN
 from tiebreak.reports.records import Run
 from tiebreak.reports.site.addresses import CauseKey, cause_page, file_name
 from tiebreak.reports.site.badges import badge_of
-from tiebreak.reports.site.collection import collect
+from tiebreak.reports.site.collection import SiteFacts, collect
+from tiebreak.reports.site.environment import site_environment
 from tiebreak.reports.site.folder import MARKER
+from tiebreak.reports.site.pages import Pages
+from tiebreak.reports.site.run_facts import SiteCell
 
 OPERATOR = "onnx.QuantizeLinear"
 HALF = CauseKey("mine", OPERATOR, "floor-of-half-more")
@@ -281,6 +285,26 @@ def test_nothing_but_damaged_runs_is_an_error_that_writes_nothing(tmp_path: Path
     result = built(tmp_path / "runs", tmp_path / "site")
     assert result.exit_code == 2 and "no whole run in it" in result.stderr and result.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_the_first_page_stays_light_however_much_there_is(runs: Path) -> None:
+    """100 runs of 17 backends, 25 operators and 100 releases: what a phone loads first."""
+    facts = collect(runs, lambda facts, run: None)
+    cell = next(cell for run in facts.runs for cell in run.cells if cell.findings)
+    cells = [
+        replace(cell, backend=one, library=one, operator=name, equal=()) for one in BACKENDS for name in [*KNOWN][:25]
+    ]
+    many = tuple(
+        replace(facts.runs[0], name=f"run-{number}", sightings=(), cells=tuple(released(cells, f"1.{number}", number)))
+        for number in range(100, 0, -1)
+    )
+    pages = dict(Pages(SiteFacts(many, {}, ()), site_environment(), "").index())
+    assert pages["index.html"].count("<tr") > 34 and pages["index.html"].count("✗") > 850
+    assert len(pages["index.html"].encode()) < 300_000
+
+
+def released(cells: list[SiteCell], release: str, number: int) -> list[SiteCell]:
+    return [replace(cell, release=release, run=f"run-{number}") for cell in cells]
 
 
 def test_no_template_writes_an_attribute_as_a_text() -> None:

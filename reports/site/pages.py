@@ -28,7 +28,8 @@ from tiebreak.reports.site.run_facts import RunFacts
 from tiebreak.reports.site.search_index import search_entries
 
 SIGNS_OF = dict(zip(STATUSES, "+~−", strict=True))
-MOST = {"most_changes": 8, "most_runs": 12, "most_releases": 3, "most_rows": 200, "most_in_library": 120}
+MOST = {"most_changes": 8, "most_runs": 12, "most_rows": 200, "most_in_library": 120}
+MOST_RELEASES, MOST_CELLS = 3, 1000  # of the matrix of the first page
 File = tuple[str, str]  # its place in the site and its text
 
 
@@ -83,9 +84,16 @@ class Pages:
         yield f"{name.removesuffix('.html')}.json", json_text_of(document)
 
     def index(self) -> Iterator[File]:
-        shown = [row for row in self.rows if row.age < MOST["most_releases"]]
+        releases = releases_that_fit(self.rows)
+        shown = [row for row in self.rows if row.age < releases]
         there = Counter("foreign" if one.sighting.foreign else "own" for one in self.histories if one.there)
-        facts = {"rows": shown, "older_left": len(shown) < len(self.rows), "there": there, "changes": self.changes}
+        facts = {
+            "rows": shown,
+            "older_left": len(shown) < len(self.rows),
+            "most_releases": releases,
+            "there": there,
+            "changes": self.changes,
+        }
         facts |= {"libraries": {row.library for row in shown}, **columns(shown)}
         document = {
             "runs": len(self.facts.runs),
@@ -142,6 +150,13 @@ class Pages:
 
         feed = feed_of(self.changes, self.facts.runs[0].created, self.address, content)
         return self.environment.get_template("site_feed.xml.j2").render(feed=feed)
+
+
+def releases_that_fit(rows: Sequence[ReleaseRow]) -> int:
+    """How many releases of each library the first page shows: as many as make no more than MOST_CELLS, at least one."""
+    operators = len({operator for row in rows for operator in row.cells})
+    sizes = {most: operators * sum(row.age < most for row in rows) for most in range(MOST_RELEASES, 0, -1)}
+    return next((most for most, cells in sizes.items() if cells <= MOST_CELLS), 1)
 
 
 def earlier_runs(runs: Sequence[RunFacts]) -> dict[str, str]:
