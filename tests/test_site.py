@@ -23,6 +23,7 @@ from tiebreak.reports.site.addresses import CauseKey, cause_page, file_name
 from tiebreak.reports.site.badges import badge_of
 from tiebreak.reports.site.collection import SiteFacts, collect
 from tiebreak.reports.site.environment import site_environment
+from tiebreak.reports.site.finding_counts import finding_counts, hazard_counts
 from tiebreak.reports.site.folder import MARKER
 from tiebreak.reports.site.pages import Pages
 from tiebreak.reports.site.run_facts import SiteCell
@@ -230,17 +231,37 @@ def test_file_names_are_readable_and_never_the_same() -> None:
 def test_a_badge_says_exact_as_written_or_how_much_is_found(runs: Path) -> None:
     facts = collect(runs, lambda facts, run: None)
     cells = {cell.release: cell for run in facts.runs for cell in run.cells}
-    clean = replace(cells["1.1"], counts={"exact": 5})
+    clean = replace(cells["1.1"], counts={"exact": 5}, as_written=0)
     wanted = {
         "1 finding": cells["1.0"],
         "exact": clean,
-        "as written": replace(clean, counts={"exact": 5, "working-precision": 1}),
+        "as written": replace(clean, counts={"exact": 5, "unspecified": 1}, as_written=1),  # of the unspecified case
         "2 findings": replace(clean, findings=2, hazards=3),
         "3 hazards": replace(clean, hazards=3),
         "unspecified": replace(clean, judged=0, counts={"unspecified": 2}),
         "not run": replace(clean, judged=0, counts={"unsupported": 2}),
     }
     assert {badge_of(cell).message: cell for cell in wanted.values()} == wanted
+
+
+def test_a_badge_accuses_only_the_backend_and_operator_that_a_finding_is_about() -> None:
+    run = real()
+    backends = [{"name": name, "version": "1", "library": "a"} for name in ("a", "a-two")]
+    path = {"backend": "a", "operator": "x", "answers": [{"paths": ["in a tail"]}]}
+    info = {
+        "backends": backends,
+        "clusters": [{"backend": "a", "operator": "x", "document": one} for one in ("own", "foreign")],
+        "paths": [path, path, path | {"operator": "y"}, path | {"answers": [{"paths": ["alone"]}]}],
+        "failures": [{"backend": "a-two", "operator": "x"}],
+        "repeated": [
+            {"backend": "a-two", "operator": "y", "differ": 0},
+            {"backend": "a", "operator": "z", "differ": 2},
+        ],
+        "pairs": [{"a": "a", "b": "a-two", "operator": "w", "differ": 1}],
+    }
+    found = finding_counts(replace(run, info=info))
+    wanted = {("a", "x"): 3, ("a", "y"): 1, ("a-two", "x"): 1, ("a", "z"): 1, ("a", "w"): 1, ("a-two", "w"): 1}
+    assert found == wanted and hazard_counts(replace(run, info=info)) == {("a", "x"): 1}
 
 
 @pytest.mark.parametrize("place", ["other.txt", "runs/x.txt", "a-folder/deep.txt"])

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tiebreak.golden.verdicts import FAILED, FOREIGN
-from tiebreak.reports.folding import unranked_causes
 from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import Run
 from tiebreak.reports.report_data import cause_name
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
 from tiebreak.reports.site.addresses import CauseKey
-from tiebreak.reports.story import Chapter, story
+from tiebreak.reports.site.finding_counts import Place, causes_of, finding_counts, hazard_counts
 from tiebreak.reports.summary import shown_counts
 from tiebreak.reports.verdict_matrix import folded_groups
 
-FINDINGS, HAZARDS = ("itself", "own", "failures"), ("hazards",)  # chapters that a badge counts
 SUMS = {
+    "as_written": "working_precision",
     "judged_calibrated": "judged_calibrated",
     "deviating_calibrated": "deviates_calibrated",
     "deviating": "deviates",
 }
 DROPPED = ("examples", "picture", "theorems")  # what a page needs of the newest sighting only
 Row = Mapping[str, Any]
-Place = tuple[str, str]  # backend and operator as the run calls them
 
 
 @dataclass(frozen=True)
 class SiteCell:
     """What one run says of a backend's operator. `counts` are cases by verdict, `equal` who gave equal bits there.
 
-    `findings` and `hazards` count the lines of the story that name it.
+    The rest counts elements, findings and hazards.
     """
 
     run: str
@@ -47,6 +44,7 @@ class SiteCell:
     equal: tuple[str, ...]
     foreign: bool
     judged: int
+    as_written: int
     judged_calibrated: int
     deviating_calibrated: int
     deviating: int
@@ -120,8 +118,8 @@ def facts_of_run(name: str, created: str, run: Run) -> RunFacts:
 
 def cells_of_run(name: str, created: str, run: Run) -> Iterator[SiteCell]:
     backends = {str(one["name"]): one for one in run.info["backends"]}
-    counts, sums, found = shown_counts(run.results), sums_of_run(run), story(run)
-    findings, hazards = (told(found, chapters) for chapters in (FINDINGS, HAZARDS))
+    counts, sums = shown_counts(run.results), sums_of_run(run)
+    findings, hazards = finding_counts(run), hazard_counts(run)
     equal = {one: tuple(map(plain_name, group)) for group in folded_groups(run.info, counts) for one in group}
     foreign = foreign_places(run)
     for (backend, operator), verdicts in counts.items():
@@ -139,19 +137,13 @@ def plain_name(backend: str) -> str:
 
 def sums_of_run(run: Run) -> dict[Place, dict[str, int]]:
     """The judged and the deviating elements, in all and of the calibrated domain."""
-    columns = ["exact", "working_precision", *SUMS.values()]
+    columns = ["exact", *SUMS.values()]
     sums = rows_by_key(run.results.groupby(["backend", "operator"], observed=True)[columns].sum())
     return {
         (str(backend), str(operator)): {name: int(row[column]) for name, column in SUMS.items()}
         | {"judged": int(row["exact"] + row["working_precision"] + row["deviates"])}
         for (backend, operator), row in sums.items()
     }
-
-
-def told(chapters: list[Chapter], ids: tuple[str, ...]) -> Counter[Place]:
-    """How many findings of these chapters name a backend and an operator."""
-    findings = (finding for chapter in chapters if chapter.id in ids for finding in chapter.findings)
-    return Counter((backend, operator) for one in findings for backend in one.backends for operator in one.operators)
 
 
 def foreign_places(run: Run) -> set[Place]:
@@ -162,7 +154,7 @@ def foreign_places(run: Run) -> set[Place]:
 
 def sightings_of_run(name: str, created: str, run: Run) -> Iterator[Sighting]:
     backends = {str(one["name"]): one for one in run.info["backends"]}
-    for row in run.info.get("clusters") or unranked_causes(run.discrepancies):
+    for row in causes_of(run):
         one = backends.get(str(row["backend"]))
         if one is not None:
             key = CauseKey(library_of(one), str(row["operator"]), root_of(cause_name(row)))
