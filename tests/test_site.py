@@ -300,6 +300,13 @@ def test_an_error_leaves_the_old_site_and_what_was_killed_is_cleared(
     assert built(runs, folder).exit_code == 0 and not left.exists() and files(folder) == before
 
 
+def test_the_current_folder_is_not_replaced(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = built(runs, Path("."))
+    assert result.exit_code == 2 and "the current folder would be replaced" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_nothing_but_damaged_runs_is_an_error_that_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "runs" / "half").mkdir(parents=True)
     (tmp_path / "runs" / "half" / "run.json").write_text("{", encoding="utf-8")

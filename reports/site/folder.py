@@ -37,6 +37,8 @@ def check_site_folder(folder: Path, runs: Path) -> None:
     real = Path(os.path.realpath(folder))
     if Path(os.path.realpath(runs)).is_relative_to(real):
         raise InvalidInput(f"{folder}: the runs are in it, and it would be replaced; name another folder")
+    if Path.cwd().is_relative_to(real):
+        raise InvalidInput(f"{folder}: the current folder would be replaced; go to another one, then type it again")
     try:
         for place in (real, beside(real, "part"), beside(real, "old")):
             check_replaceable(place)
@@ -50,11 +52,16 @@ def check_replaceable(folder: Path) -> None:
         return
     marker = marker_of(folder)
     others = sorted(files_of(folder) - {MARKER, *marker.get("files", ())})
-    if folder.is_symlink() or not folder.is_dir() or (others and not marker.get("unfinished")):
+    if folder.is_symlink() or not folder.is_dir() or (others and not is_unfinished(folder, marker)):
         found = others[0] if others else folder.name
         raise InvalidInput(f"{folder}: no site of results: it has {found!a:.200}; move that, or name another folder")
     if not marker and files_of(folder):
         raise InvalidInput(f"{folder}: no site of results: its {MARKER} is damaged; name another folder")
+
+
+def is_unfinished(folder: Path, marker: dict[str, Any]) -> bool:
+    """Whether a build that was killed left the folder."""
+    return folder.name.endswith(".part") and bool(marker.get("unfinished"))
 
 
 def files_of(folder: Path) -> set[str]:

@@ -111,7 +111,7 @@ class Pages:
         entries = search_entries(self.histories, self.rows, self.facts.runs)
         yield from self.page("causes.html", "site_causes", {"histories": self.histories}, {"causes": causes})
         before = earlier_runs(self.facts.runs)
-        facts = {"before": before}
+        facts: dict[str, Any] = {"before": before}
         yield from self.page("runs.html", "site_runs", facts, {"runs": runs, "skipped": self.facts.skipped})
         facts = {"chosen": (before.get(self.facts.runs[0].name, self.facts.runs[-1].name), self.facts.runs[0].name)}
         yield from self.page("compare.html", "site_compare", facts, {"runs": runs})
