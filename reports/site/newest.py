@@ -1,4 +1,4 @@
-"""Of many runs what each backend's release does: the newest run of each counts."""
+"""What each backend's release does, by many runs: the newest one that asked counts."""
 
 from __future__ import annotations
 
