@@ -34,7 +34,8 @@ report @|report runs/away -o @|report runs/away --findings @|report runs/away --
 repro C001 --run @|compare @ runs/away|compare runs/away @|compare runs/away runs/sound --html @
 gate @|gate runs/away --baseline @|gate runs/away --waivers @|gate runs/away --junit @
 gate runs/away --sarif @|gate @ -b numpy-naive
-history @|site @ -o new|site runs -o @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
+history @|site @ -o new|site runs -o @
+tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
 findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
 vectors build @|vectors check @|vectors export @ --format json
