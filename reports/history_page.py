@@ -65,9 +65,14 @@ def page_of(found: Mapping[str, Any], most_runs: int) -> str:
         moved=moved(libraries.rows)[: MOST["moved"]],
         runs=sorted({(str(row["created"]), str(row["run"])) for row in found["rows"]}, reverse=True),
         damaged=BoundedRows(found["damaged"]).cut(MOST["damaged"]),
-        size=(WIDTH, HEIGHT, LEFT, ZERO),
-        levels=[(round(y_of(height((int(share * 10_000), 10_000))), 1), text) for share, text in GRID],
+        **scale_of_pictures(),
     )
+
+
+def scale_of_pictures() -> dict[str, Any]:
+    """What the pictures of trends have in common: their size, and where which share is."""
+    levels = [(round(y_of(height((int(share * 10_000), 10_000))), 1), text) for share, text in GRID]
+    return {"size": (WIDTH, HEIGHT, LEFT, ZERO), "levels": levels}
 
 
 def moved(libraries: Sequence[LibraryTrend]) -> list[tuple[LibraryTrend, Panel]]:

@@ -97,19 +97,20 @@ def write_report(path: Path, run: Run, folder: str, news: News | None = None, as
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def render(run: Run, folder: str, news: News | None = None, asked: Sequence[Example] = ()) -> str:
+def render(run: Run, folder: str, news: News | None = None, asked: Sequence[Example] = (), home: str = "") -> str:
     """The page, always less than 2 MB: rows and samples are left out until it fits. What is `asked` for stays.
 
+    `home` is where a site is that the page belongs to, as "../../"; then the records do not lie beside it.
     Raises DamagedFile if the records are incomplete.
     """
     try:
-        facts, environment = facts_of(run, folder, news, asked), report_environment()
+        facts, environment = facts_of(run, folder, news, asked, home), report_environment()
         return next(page for size in SIZES if page_fits(page := page_of(environment, facts, size)) or size == SIZES[-1])
     except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
         raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error
 
 
-def facts_of(run: Run, folder: str, news: News | None, asked: Sequence[Example]) -> dict[str, Any]:
+def facts_of(run: Run, folder: str, news: News | None, asked: Sequence[Example], home: str) -> dict[str, Any]:
     """The template's values, with more rows than may fit."""
     names = names_of(run)
     counts, typed = case_counts(run, names)
@@ -123,7 +124,8 @@ def facts_of(run: Run, folder: str, news: News | None, asked: Sequence[Example])
         "modes": [short_mode(mode) for mode in ROUND_MODES],
         "cube": numbers_text(counts),
         "cube_dims": "b o m t v" if typed else "b o m v",
-        "for_script": json_text(for_script(run, folder, names)),
+        "for_script": json_text({**for_script(run, folder, names), "records": not home}),
+        "home": home,
         "example_query": example_query(names),
         "story": [chapter_row(number, chapter, cards) for number, chapter in enumerate(chapters, start=1)],
         "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from packaging.version import InvalidVersion, Version
@@ -52,14 +53,14 @@ def folded_name(names: Sequence[str]) -> str:
     return ", ".join([first, *(name.removeprefix(stem) or name for name in others)])
 
 
-def release_order(version: str) -> tuple[bool, Version, str]:
-    """What releases are sorted by: PEP 440's order; what is no version of it comes first, by its text."""
-    try:
-        return True, Version(version), version
-    except InvalidVersion:
-        return False, Version("0"), version
-
-
 def release(version: str) -> str:
     """A version without what follows the numbers, such as a build's name."""
     return re.split(r"[-+]", version)[0][:LONGEST_RELEASE]
+
+
+def release_order(version: str) -> tuple[bool, Version, str]:
+    """What releases are sorted by: PEP 440's order; what is no version of it, with or without a build, comes first."""
+    for text in (version, release(version)):
+        with suppress(InvalidVersion):
+            return True, Version(text), version
+    return False, Version("0"), version

@@ -24,6 +24,13 @@ from tiebreak.reports.severity import percent
 from tiebreak.reports.story import operator_names
 
 SCRIPTS = ("pictures.js", "cards.js", "report.js")
+MENU = (  # of a site of results
+    ("Results", "index.html"),
+    ("Causes", "causes.html"),
+    ("Runs", "runs.html"),
+    ("Compare", "compare.html"),
+    ("Badges", "badges.html"),
+)
 LARGEST = 1_950_000  # bytes; rows that do not fit are in the Parquet files only
 LONGEST_TEXT = 700
 MOST_WORDS = 4000  # characters of a runtime's own message
@@ -47,10 +54,11 @@ def environment_of() -> Environment:
     style = loader.get_source(environment, "report.css")[0]
     script = "\n".join(['"use strict";', *(loader.get_source(environment, name)[0] for name in SCRIPTS)])
     environment.globals |= {"mode_text": mode_text, "visible": visible, "style": Markup(style)}
-    environment.globals |= {"script": Markup(script), "script_hash": hash_of(script)}
+    environment.globals |= {"script": Markup(script), "script_hash": hash_of(script), "home": "", "menu": MENU}
     environment.filters["gist"] = gist
     environment.filters["percent"] = percent
     environment.filters["breakable"] = breakable
+    environment.filters["dotted"] = dotted
     environment.filters["json"] = json_text
     environment.filters["quoted"] = shlex.quote
     environment.filters["short"] = operator_names
@@ -73,8 +81,13 @@ def unseen_shown(text: str) -> str:
 
 
 def breakable(name: str) -> Markup:
-    """A name that may break before its capital letters."""
-    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9.])(?=[A-Z])", str(visible(name))))
+    """A name that may break before its capital letters, and behind an underscore."""
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9.])(?=[A-Z])|(?<=_)", str(visible(name))))
+
+
+def dotted(name: str) -> Markup:
+    """A name that may break behind its dots."""
+    return Markup(".<wbr>").join(str(visible(name)).split("."))
 
 
 def hash_of(script: str) -> str:

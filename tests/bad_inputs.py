@@ -34,10 +34,11 @@ report @|report runs/away -o @|report runs/away --findings @|report runs/away --
 repro C001 --run @|compare @ runs/away|compare runs/away @|compare runs/away runs/sound --html @
 gate @|gate runs/away --baseline @|gate runs/away --waivers @|gate runs/away --junit @
 gate runs/away --sarif @|gate @ -b numpy-naive
-history @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
+history @|site @ -o new|site runs -o @
+tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
 findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
-vectors build @|vectors check @|vectors export @ --format json
+vectors build @|vectors check @|vectors export @ --format json|vectors minimal --operator onnx.QuantizeLinear -o @
 pattern run relu -b onnxruntime -o @|pattern export relu -o @
 prove per-axis -o @|prove --check @
 submit @ -o new|submit runs/away -o @|submit runs/away -o new --certificate @|submit check @
@@ -51,8 +52,9 @@ sweep @ --operator onnx.QuantizeLinear|sweep numpy-naive --operator @|audit @ --
 authorities @|authorities numpy-naive --operator @|authorities numpy-naive --attr @
 audit numpy-naive --operator @|repro @ --run runs/away|repro C001 --run runs/away -b @|operators @|backends -b @
 verify runs --backend-name @|verify runs --backend-name x --backend-version @|new-backend @
-vectors export new --format json --operator @|vectors export new --format json --case @
+vectors export new --format json --operator @|vectors export new --format json --case @|vectors minimal --operator @
 pattern run @|pattern run relu -b @|pattern run relu --type @|pattern export @|pattern export relu --scale @
+site runs -o new --address @
 prove @|prove relu --type @|prove relu --zero-points @|prove relu --let @|prove relu --given @
 history runs -b @|history runs --operator @|history missing --db new -b @
 """
@@ -83,7 +85,7 @@ FOLDER_OUTPUTS = """
 gate @ -b numpy-naive
 run -b numpy-naive -o @|tables runs/away -o @|operators --pages @|vectors build @|vectors export @ --format json
 verify runs --backend-name x -o @|new-backend mine -o @|sweep --plan plan.toml -o @
-pattern run relu -b onnxruntime -o @
+pattern run relu -b onnxruntime -o @|site runs -o @
 """
 NO_FOLDERS = {"file": "is no folder", "file/new": "is no folder", "fifo": "no folder", "null": "no folder"}
 NO_FOLDERS |= {"broken-off/unfinished": "a record of the run", "broken-off/unfinished/x": "a record of the run"}
@@ -265,6 +267,18 @@ history runs -b nosuch|2|no backend 'nosuch' in it
 history folder|2|no run folder in it
 history file|2|file
 history runs/away|2|is a run itself
+site folder -o new|2|no run folder in it
+site file -o new|2|file
+site runs/away -o new|2|is a run itself
+site runs|2|Missing option
+site runs -o runs|2|the runs are in it
+site runs -o .|2|the runs are in it
+site runs -o runs/away|2|no site of results: it has
+site runs -o bad-vectors|2|no site of results: it has
+site runs -o new --address example.org|2|allowed is an address such as
+site runs -o new --address ftp://example.org|2|allowed is an address such as
+site runs -o new --address http://[|2|allowed is an address such as
+site runs -o new --address https://example.org/"onload|2|allowed is an address such as
 tables runs/away|2|Missing option
 tables runs/away -o runs/sound|2|holds a run
 tables runs/away -o runs/away --format parquet|2|holds a run

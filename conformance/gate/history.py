@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ from tiebreak.adapters.environments.named import split_release
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
 from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.libraries import library_of
-from tiebreak.reports.records import read_info
+from tiebreak.reports.records import DISCREPANCIES, RESULTS, read_info
 from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.run_folders import date_of, run_folders
 
-FILES = ("run.json", "results.parquet", "discrepancies.parquet", "unfinished")
 OFFLINE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
 
 OF_VERDICTS = ",\n".join(f"       count(*) FILTER (verdict = '{one}') AS \"{one}\"" for one in VERDICTS)
@@ -103,24 +102,11 @@ def duckdb() -> Any:
         raise MachineryFailed("tiebreak history needs DuckDB: pip install duckdb") from None
 
 
-def run_folders(folder: Path) -> list[Path]:
-    """The subfolders that hold a run, or what is left of one; InvalidInput if there is none."""
-    try:
-        inside = sorted(path for path in folder.iterdir() if path.is_dir())
-    except OSError as error:
-        raise InvalidInput(f"{folder}: can't read: {error.strerror or error}") from None
-    found = [path for path in inside if any((path / name).exists() for name in FILES)]
-    if not found:
-        hint = "; it is a run itself: name the folder that holds it" if (folder / "run.json").exists() else ""
-        raise InvalidInput(f"{folder}: no run folder in it{hint}")
-    return found
-
-
 def rows_of_run(database: Any, run: Path) -> list[Row]:
     """The rows of one run. DamagedFile or DuckDB's own error for files that no run writes."""
-    created, facts = date_of(run), facts_by_name(run)
+    created, facts = date_of(run, read_info(run)), facts_by_name(run)
     with database.connect(config=OFFLINE) as connection:
-        results, discrepancies = (Table(connection, run / name) for name in FILES[1:3])
+        results, discrepancies = (Table(connection, run / name) for name in (RESULTS, DISCREPANCIES))
         rows = results.rows(COUNTS)
         calibrated = results.rows(CALIBRATED) if "judged_calibrated" in results.columns() else []
         id_ = "cause_id::VARCHAR" if "cause_id" in discrepancies.columns() else "''"
@@ -179,15 +165,6 @@ def facts_by_name(run: Path) -> dict[str, Row]:
             "release": release or backend["version"],
         }
     return found
-
-
-def date_of(run: Path) -> str:
-    """When the run was made, in UTC as ISO 8601. DamagedFile if run.json does not say."""
-    try:
-        made = datetime.fromisoformat(read_info(run)["created"])
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise DamagedFile(f'{run / "run.json"}: damaged run file: no date in "created"') from None
-    return (made if made.tzinfo else made.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
 
 
 def duckdb_path(path: Path) -> str:

@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tiebreak.conformance.gate.history import OFFLINE, Row, date_of, described, duckdb, rows_of_run
+from tiebreak.conformance.gate.history import OFFLINE, Row, described, duckdb, rows_of_run
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import check_plain
 from tiebreak.golden.places import RECORDS
 from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.records import read_info
+from tiebreak.reports.run_folders import date_of
 
 FORMAT = ("tiebreak-history", 1)
 CLOSED = OFFLINE | {"enable_external_access": False}  # a file from elsewhere reads no other
@@ -94,7 +95,7 @@ def read_whole(run: Path) -> tuple[list[Any], list[Row]]:
     digest = hashlib.sha256((run / RECORDS[0]).read_bytes()).hexdigest()
     made_by = str(info.get("made_by", {}).get("tiebreak", ""))
     name, facts = run.resolve().name, [info["level"], info["seed"], made_by, info["machine"]]
-    return [digest, name, date_of(run), *facts], rows
+    return [digest, name, date_of(run, info), *facts], rows
 
 
 def add_run(connection: Any, head: Sequence[Any], rows: Sequence[Row]) -> bool:

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from packaging.version import Version
-
 from tiebreak.adapters.environments.named import split_release
 from tiebreak.conformance.gate.compare import compare
-from tiebreak.reports.libraries import release, release_order
+from tiebreak.reports.libraries import release_order
 from tiebreak.reports.records import Run
 
 CHANGED = ("new", "changed", "gone")
@@ -33,11 +31,11 @@ def by_name(run: Run) -> dict[str, list[Mapping[str, Any]]]:
     found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for backend in run.info["backends"]:
         found[split_release(str(backend.get("spec", "")))[0]].append(backend)
-    return {name: sorted(rows, key=order) for name, rows in found.items() if name and len(rows) > 1}
-
-
-def order(backend: Mapping[str, Any]) -> tuple[bool, Version, str]:
-    return release_order(release(str(backend["version"])))
+    return {
+        name: sorted(rows, key=lambda one: release_order(str(one["version"])))
+        for name, rows in found.items()
+        if name and len(rows) > 1
+    }
 
 
 def changes(run: Run, one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

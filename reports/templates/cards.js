@@ -103,8 +103,8 @@ const cards = (() => {
     const rest = found.all - found.samples.length;
     const none = element("p", "no-sample soft", "None of the rows shown here matches.");
     none.hidden = true;
-    const link = element("a", "", "discrepancies.parquet");
-    link.href = "discrepancies.parquet";
+    const link = element(run.records ? "a" : "span", "", "discrepancies.parquet");
+    if (run.records) link.href = "discrepancies.parquet";
     const more = Object.assign(element("button", "more more-samples"), { type: "button", hidden: true });
     return [box, none, more, ...(rest > 0 ? [element("p", "soft", `${rest.toLocaleString("en")} more in `, link, ".")] : [])];
   }

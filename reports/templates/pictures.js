@@ -103,7 +103,7 @@ const pictures = (() => {
       if (point[2] !== point[4]) svg.append(tag("path", { class: "off", d: `M${across(i).toFixed(1)} ${down(point[2]).toFixed(1)}V${y.toFixed(1)}` }));
       svg.append(cross(across(i), y));
     });
-    svg.append(...legend(points), text(across(first), HEIGHT - BOTTOM + 18, short(x), "middle", "label"));
+    svg.append(...legend(points), text(Math.min(across(first), WIDTH - 3.6 * short(x).length), HEIGHT - BOTTOM + 18, short(x), "middle", "label"));
     svg.append(text(WIDTH / 2, HEIGHT - 6, apart ? `${operand}; each tick is one value of its type` : operand));
     return explorable(svg, points, across, first, operand);
   }

@@ -20,6 +20,7 @@ from tiebreak.cli import (
     proving,
     reading,
     running,
+    site,
     streams,
     submitting,
     sweeping,
@@ -133,5 +134,6 @@ for command in (
     gating.gate,
     histories.history,
     submitting.submit,
+    site.site,
 ):
     main.add_command(command)

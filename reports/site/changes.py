@@ -1,0 +1,127 @@
+"""What each run changed for a library: its root causes against the last run before it that asked for the same."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tiebreak.reports.libraries import release, release_order
+from tiebreak.reports.site.addresses import CauseKey
+from tiebreak.reports.site.run_facts import RunFacts, SiteCell
+from tiebreak.reports.trend import cause_changes
+
+STATUSES = ("new", "changed", "gone")
+Rows = dict[tuple[str, str], dict[str, Any]]  # of the trend, by backend and operator
+
+
+@dataclass(frozen=True)
+class ChangedSighting:
+    """A root cause with its elements before and after."""
+
+    key: CauseKey
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class LibraryChange:
+    """A run's news of a library's release. `before` is the release it is held against; empty in its first run.
+
+    `judged` and `failures` are elements and cases before and after, of what ran in both.
+    """
+
+    run: str
+    created: str
+    library: str
+    version: str
+    before: str
+    causes: Mapping[str, Sequence[ChangedSighting]]
+    judged: tuple[int, int]
+    failures: tuple[int, int]
+
+    @property
+    def is_news(self) -> bool:
+        return not self.before or any(self.causes.values()) or self.failures[1] > self.failures[0]
+
+    @property
+    def counts(self) -> str:
+        """In words: "2 new, 1 gone", or how many there are in the first run."""
+        if not self.before:
+            count = len(self.causes["new"])
+            return f"first run, {count} {'cause' if count == 1 else 'causes'}"
+        parts = [f"{len(self.causes[one])} {one}" for one in STATUSES if self.causes[one]]
+        more = self.failures[1] - self.failures[0]
+        parts += [f"{more:,} more {'case fails' if more == 1 else 'cases fail'}"] if more > 0 else []
+        return ", ".join(parts)
+
+    @property
+    def releases(self) -> str:
+        return " → ".join(dict.fromkeys(release(one) for one in (self.before, self.version) if one))
+
+
+def changes_of(runs: Sequence[RunFacts]) -> list[LibraryChange]:
+    """The news, the newest first. `runs` are the newest first, too."""
+    found: list[LibraryChange] = []
+    last: dict[str, Rows] = defaultdict(dict)  # by library
+    for run in reversed(runs):
+        rows = trend_rows(run)
+        for library, version in releases_in(run):
+            own = rows[library, version]
+            found.append(library_change(run, library, version, last[library], own))
+            last[library].update(own)
+    return [one for one in reversed(found) if one.is_news]
+
+
+def releases_in(run: RunFacts) -> list[tuple[str, str]]:
+    """The libraries of a run, each with its releases in their order."""
+    pairs = {(cell.library, cell.release) for cell in run.cells}
+    return sorted(pairs, key=lambda pair: (pair[0], release_order(pair[1])))
+
+
+def library_change(run: RunFacts, library: str, version: str, before: Rows, after: Rows) -> LibraryChange:
+    both = [key for key in after if key in before]
+    changed = cause_changes(before, after)
+    changed["new"] += first_causes(before, after)
+    causes = {
+        status: tuple(ChangedSighting(CauseKey(library, operator, name), old, new) for operator, name, old, new in rows)
+        for status, rows in changed.items()
+    }
+    judged, failures = (
+        (sum(before[key][name] for key in both), sum(after[key][name] for key in both))
+        for name in ("judged", "failures")
+    )
+    versions = dict.fromkeys(str(before[key]["version"]) for key in both)
+    return LibraryChange(run.name, run.created, library, version, ", ".join(versions), causes, judged, failures)
+
+
+def first_causes(before: Rows, after: Rows) -> list[tuple[str, str, int, int]]:
+    """The causes of backends and operators that no run had before, but for those that an operator has already."""
+    known = {(operator, name) for (_, operator), row in before.items() for name in row["causes"]}
+    counts: dict[tuple[str, str], int] = defaultdict(int)
+    for (backend, operator), row in after.items():
+        if (backend, operator) not in before:
+            for name, elements in row["causes"].items():
+                counts[operator, name] += elements
+    return [(*key, 0, elements) for key, elements in counts.items() if key not in known]
+
+
+def trend_rows(run: RunFacts) -> dict[tuple[str, str], Rows]:
+    """By library and release the rows of the trend of a run, with causes by their names."""
+    causes: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    for one in run.sightings:
+        causes[one.backend, one.release, one.key.operator][one.key.name] = one.elements
+    found: dict[tuple[str, str], Rows] = defaultdict(dict)
+    for cell in run.cells:
+        own = causes[cell.backend, cell.release, cell.operator]
+        found[cell.library, cell.release][cell.backend, cell.operator] = trend_row(cell, own)
+    return found
+
+
+def trend_row(cell: SiteCell, causes: Mapping[str, int]) -> dict[str, Any]:
+    """A row as `tiebreak history` has it."""
+    counts = {name: getattr(cell, name) for name in ("judged", "judged_calibrated", "deviating_calibrated", "ran")}
+    where = {"run": cell.run, "created": cell.created, "library": cell.library, "backend": cell.backend}
+    rest = {"version": cell.release, "operator": cell.operator, "is_foreign": cell.foreign, "failures": cell.failures}
+    return {**where, **counts, **rest, "causes": causes}
