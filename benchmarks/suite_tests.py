@@ -27,7 +27,7 @@ UNIFORM_QUANTIZE = "stablehlo.uniform_quantize"
 HERE = Path(__file__).parent / "suites"
 Array = np.ndarray[Any, Any]
 MODES = {"I": "INEXACT_ROUND", "S": "SINGLE_ROUND", "D": "DOUBLE_ROUND"}
-OF_NAME = re.compile(r"rescale_\d_(\w+)_out(\w+)_sc(\d)_rm(\w)_pc(\d)_iu(\d)_ou(\d)")
+OF_NAME = re.compile(r"rescale_[\dx]+_(\w+)_out(\w+)_sc(\d)_rm(\w)_pc(\d)_iu(\d)_ou(\d)")
 
 
 def onnx_node_tests(name: str) -> Iterator[OwnTest]:
@@ -162,7 +162,6 @@ def tosa_tests(folder: Path) -> Iterator[OwnTest]:
             stored.view(node.inputs[0].dtype) if stored.dtype.itemsize == node.inputs[0].dtype.itemsize else stored
         ]
         arrays += [one.astype(kind.dtype) for one, kind in zip(values, node.inputs[1:], strict=True)]
-        arrays[3:] = [one.reshape(()) if one.size == 1 else one for one in arrays[3:]]
         yield OwnTest(path.parent.name, Case(path.parent.name, node, tuple(arrays)), ())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,13 @@ def test_a_wrong_expectation_is_named_and_a_tie_is_power() -> None:
     assert power.passing == power.passing_exactly
     near = power_of([quantized("right", [0.5, 1.5], [0, 2])], near_in_wpt)
     assert WrongArithmetic("ties:NEAREST_TOWARD_INFINITY") in near.passing - near.passing_exactly
+    assert power_of([replace(quantized("says nothing", [0.5], [1]), expected=())], None).wrong == ()
+
+
+@pytest.mark.parametrize("shape", ["0", "12", "1x13x2"])
+def test_the_name_of_a_test_of_rescale_is_read(shape: str) -> None:
+    found = suite_tests.OF_NAME.match(f"rescale_{shape}_i48_outi16_sc0_rmD_pc1_iu0_ou1")
+    assert found and found.groups() == ("i48", "i16", "0", "D", "1", "0", "1")
 
 
 def test_a_program_takes_an_arithmetic_through_each_step() -> None:

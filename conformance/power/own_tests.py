@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge, output_problem
+from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.power.arithmetics import WrongArithmetic, answered
 from tiebreak.conformance.power.stops import Stopping, stopping
 from tiebreak.conformance.power.suites import Near
@@ -18,7 +19,10 @@ from tiebreak.golden.verdicts import DEVIATES
 
 @dataclass(frozen=True)
 class OwnTest:
-    """A test of a suite: its name there, the case, and the results that it expects, of which not all need be right."""
+    """A test of a suite: its name there, the case, and the results that it expects, of which not all need be right.
+
+    `expected` is empty where the test states none, as where the suite's own program computes them.
+    """
 
     name: str
     case: Case
@@ -54,10 +58,8 @@ def power_of(tests: Sequence[OwnTest], near: Near | None) -> Power:
     wrong = [
         test.name
         for test, one in zip(tests, found, strict=True)
-        if output_problem(test.case, test.expected)
-        or np.any(judge(codes_of_outputs(one.truths.problems, test.expected, one.truths.judged_by),
-                        one.truths.judged_by, one.truths).grades == DEVIATES)
-    ]  # fmt: skip
+        if test.expected and is_wrong(test, one.truths)
+    ]
     return Power(
         tests=len(tests),
         elements=sum(test.case.size for test in tests),
@@ -66,6 +68,14 @@ def power_of(tests: Sequence[OwnTest], near: Near | None) -> Power:
         seen=united(stops, "seen"),
         wrong=tuple(wrong),
     )
+
+
+def is_wrong(test: OwnTest, truths: Truths) -> bool:
+    """Whether the results that a test expects deviate, or are of another shape or type."""
+    if output_problem(test.case, test.expected):
+        return True
+    codes = codes_of_outputs(truths.problems, test.expected, truths.judged_by)
+    return bool(np.any(judge(codes, truths.judged_by, truths).grades == DEVIATES))
 
 
 def united(stops: Sequence[Stopping], what: str) -> frozenset[WrongArithmetic]:
