@@ -33,7 +33,7 @@ MIB = 1 << 20
 MOST_ERRORS = 64 * MIB  # of standard error; a worker may write without end
 PACKAGE = Path(named.__file__).absolute().parents[2]  # Tiebreak's own, for a worker in another environment
 START = PACKAGE / "adapters" / "environments" / "start.py"
-TO_END = 1.0  # seconds in which a process that closed its pipe must end
+TO_END = 3.0  # seconds in which a process that closed its pipe must end, on a machine that has much to do, too
 
 
 class TooMuchMemory(Exception):  # noqa: N818 - says what happened

@@ -22,7 +22,7 @@ from tiebreak.conformance.running.journal import FOLDER, Journal
 
 HERE = Path(__file__).parent
 MOST = 6  # cases, which a run of few seconds has
-KEPT = ("results.parquet", "discrepancies.parquet", "cases.parquet")
+KEPT = ("results.parquet", "discrepancies.parquet", "cases.parquet", "outputs.parquet")
 
 
 def chosen_cases() -> list[str]:
