@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
+
+with suppress(ImportError):
+    import setuptools  # noqa: F401 - before another library imports distutils: torch.compile wants setuptools' own
 
 import pytest
 from hypothesis import settings
