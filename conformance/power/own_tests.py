@@ -55,11 +55,7 @@ def power_of(tests: Sequence[OwnTest], near: Near | None) -> Power:
     """What these tests stop. A test whose expected results are wrong stops what the right results would stop."""
     found = list(answered([test.case for test in tests]))
     stops = [stopping(one, near) for one in found]
-    wrong = [
-        test.name
-        for test, one in zip(tests, found, strict=True)
-        if test.expected and is_wrong(test, one.truths)
-    ]
+    wrong = [test.name for test, one in zip(tests, found, strict=True) if test.expected and is_wrong(test, one.truths)]
     return Power(
         tests=len(tests),
         elements=sum(test.case.size for test in tests),
