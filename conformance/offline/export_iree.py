@@ -7,6 +7,7 @@ iree-run-module --flagfile=flags.txt
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,8 @@ def onnx_module(one: CaseToExport) -> str:
     if len(one.outputs) > 1 or written.domain or "" in places_of(written):
         raise Unsupported("only nodes of ONNX's own operators with one output and no input left off have a text here")
     types = [torch_tensor(name, array.shape) for name, array in zip(written.inputs, inputs, strict=True)]
-    result = torch_tensor(written.output, one.outputs[0].shape)
+    outputs: tuple[Any, ...] = one.outputs
+    result = torch_tensor(written.output, outputs[0].shape)
     return ONNX_MODULE.format(
         arguments=", ".join(f"%arg{k}: {kind}" for k, kind in enumerate(types)),
         operands=", ".join(f"%arg{k}" for k in range(len(types))),

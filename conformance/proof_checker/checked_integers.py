@@ -183,7 +183,8 @@ def solved(trees: list[ast.expr], ranges: Mapping[str, Interval], bits: int) -> 
         raise ProofRefused("a side is no integer, or the condition no truth") from None
     answer = str(solver.check())
     if answer == "sat":
-        found = ", ".join(f"{name} = {solver.model().eval(one, True).as_signed_long()}" for name, one in words.items())
+        model: Any = solver.model()
+        found = ", ".join(f"{name} = {model.eval(one, True).as_signed_long()}" for name, one in words.items())
         raise ProofRefused(f"z3 finds words at which the sides differ: {found}")
     require(answer == "unsat", f"z3 gave up after {SECONDS} s: whether the claim holds is not known to this checker")
     return f"z3 {z3.get_version_string()} shows that no words in the ranges differ, in words of {bits} bits"

@@ -23,6 +23,10 @@ def require(truth: object, why: str) -> None:
         raise ProofRefused(why)
 
 
+def is_of(value: Any, kind: Any) -> bool:
+    return isinstance(value, kind)
+
+
 def check_form(value: Any, form: Any, place: str = "the certificate") -> None:
     """ProofRefused unless JSON has a form.
 
@@ -30,9 +34,10 @@ def check_form(value: Any, form: Any, place: str = "the certificate") -> None:
     dict has a form for each name, or one for all names behind the key str.
     """
     kinds = {dict: dict, list: list, tuple: list, set: str, re.Pattern: str}
-    fits = isinstance(value, kinds.get(type(form), form)) and isinstance(value, bool) == (form is bool)
-    fits = fits and (not isinstance(value, str) or len(value) <= LONGEST)
-    require(fits and (not isinstance(value, int) or abs(value) < LARGEST), f"{place} has another form")
+    kind: Any = kinds.get(type(form), form)
+    fits: Any = is_of(value, kind) and is_of(value, bool) == (form is bool)
+    fits = fits and (not is_of(value, str) or len(value) <= LONGEST)
+    require(fits and (not is_of(value, int) or abs(value) < LARGEST), f"{place} has another form")
     if isinstance(form, dict):
         for name in value if str in form else form:
             require(name in value, f"{place} lacks {name}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -196,9 +197,8 @@ def call_of(node: ast.AST) -> tuple[str, list[ast.expr], dict[str, Any]]:
 
 
 def number_in(node: ast.expr) -> float:
-    try:
+    value: Any = None
+    with suppress(ValueError, TypeError, SyntaxError, RecursionError):
         value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, RecursionError):
-        value = None
     require(type(value) in (int, float) and abs(value) <= 1e30, f"{ast.unparse(node)} is no number")
     return float(value)
