@@ -20,7 +20,7 @@ from tiebreak.conformance.theorems.catalogue import Theorem, theorems
 from tiebreak.conformance.theorems.certificates import comparison_of
 from tiebreak.conformance.theorems.compare import ScaleComparison
 from tiebreak.golden.elements import FloatType, decimal
-from tiebreak.reports.pages import markdown_table
+from tiebreak.reports.markdown_table import markdown_table
 from tiebreak.reports.records import write_text
 from tiebreak.reports.severity import percent
 

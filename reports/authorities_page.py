@@ -8,8 +8,9 @@ from typing import Any
 
 from tiebreak.reports.authorities import facets_text, gives_text, where_text
 from tiebreak.reports.markdown import escaped
+from tiebreak.reports.markdown_table import markdown_table
 from tiebreak.reports.matrix import inputs_text
-from tiebreak.reports.pages import markdown_table, own_text
+from tiebreak.reports.pages import own_text
 
 Section = tuple[Sequence[Mapping[str, Any]], Mapping[str, Any]]  # backends of one node, and its documents apart
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

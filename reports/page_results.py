@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.reports.markdown_table import markdown_table
 
 Row = Mapping[str, str]  # cells by the table's heads
 COUNTS, CAUSES, SILENT = "", "differs because", "situation"  # what a table holds, by the head of its second column
 OPEN = "Where the documents are silent:"
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---' for _ in head)} |"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def with_recorded(results: str, recorded: str) -> str:

@@ -12,8 +12,8 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
 from tiebreak.golden.places import check_writable
 from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.reports.markdown_table import markdown_table
 from tiebreak.reports.page_results import OPEN, with_recorded
-from tiebreak.reports.page_results import markdown_table as markdown_table
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.summary import cause_groups, verdict_counts

@@ -10,7 +10,7 @@ from tiebreak.conformance.patterns.decisions.derived import DECISIONS, decisions
 from tiebreak.conformance.patterns.decisions.model import RewriteDecision, RewriteSource
 from tiebreak.golden.patterns.catalogue import CATALOGUE
 from tiebreak.golden.patterns.text import TYPES, pattern_of
-from tiebreak.reports.pages import markdown_table
+from tiebreak.reports.markdown_table import markdown_table
 
 PAGE = Path(__file__).parent.parent / "docs" / "pattern-decisions.md"
 MOVED = {"scale": "scale", "zero_point": "zero point"}

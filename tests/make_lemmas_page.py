@@ -12,7 +12,7 @@ from pathlib import Path
 from tiebreak.golden.lemma_solver import NAME, Search, smallest_counterexample
 from tiebreak.golden.lemmas import LEMMAS
 from tiebreak.golden.lemmas.model import SMALL, WIDTH, Lemma
-from tiebreak.reports.pages import markdown_table
+from tiebreak.reports.markdown_table import markdown_table
 
 DOCS = Path(__file__).parent.parent / "docs"
 HEAD = f"""# Lemmas

@@ -104,7 +104,8 @@ def duckdb() -> Any:
 
 def rows_of_run(database: Any, run: Path) -> list[Row]:
     """The rows of one run. DamagedFile or DuckDB's own error for files that no run writes."""
-    created, facts = date_of(run, read_info(run)), facts_by_name(run)
+    info = read_info(run)
+    created, facts = date_of(run, info), facts_by_name(info)
     with database.connect(config=OFFLINE) as connection:
         results, discrepancies = (Table(connection, run / name) for name in (RESULTS, DISCREPANCIES))
         rows = results.rows(COUNTS)
@@ -150,13 +151,13 @@ class Table:
         return {str(row[0]) for row in self.tuples("DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)")}
 
 
-def facts_by_name(run: Path) -> dict[str, Row]:
-    """Each backend's library, its release, and its name without one. DamagedFile if run.json is no run's.
+def facts_by_name(info: Row) -> dict[str, Row]:
+    """Each backend's library, its release, and its name without one, from run.json.
 
     The release is that of its environment, as `NAME@VERSION` names it; otherwise what the library says of itself.
     """
     found: dict[str, Row] = {}
-    for backend in read_info(run)["backends"]:
+    for backend in info["backends"]:
         name, release = split_release(str(backend.get("spec", "")))
         named = {"name": name} if release else {}
         found[str(backend["name"])] = {

@@ -64,31 +64,29 @@ class ScaleSweeper(BlockSweeper[ScaleSpace]):
         """
         assert self.worker is not None
         kept: deque[Unfinished] = deque()
-        asked: list[int] = []
-        answered = 0
+        answered, is_asked = 0, True
         try:
             with self.apart():
-                wanted = self.until_moved(numbers, kept, asked)
+                wanted = self.until_moved(numbers, kept)
                 for answer in block_answers(self.worker, self.space, wanted, self.time_limit):
                     kept.append(self.judged(answer))
                     answered += 1
                     while len(kept) > self.digests.ahead and not kept[0].moved.scales.size:
                         yield self.finished(kept.popleft())
+                is_asked = False
                 while kept:
                     yield self.finished(kept[0])
                     kept.popleft()
         except FAULTS as error:
-            moved = [one.block.number for one in kept if one.moved.scales.size]
+            guilty = numbers[answered] if is_asked else kept[0].block.number
             yield from [self.finished(one) for one in kept if not one.moved.scales.size]
-            guilty = [*asked[answered:], *moved, *numbers[answered:]][0]
             yield ScaleBlock(guilty, fault=self.ended(error))
 
-    def until_moved(self, numbers: Sequence[int], kept: Sequence[Unfinished], asked: list[int]) -> Iterator[int]:
-        """These numbers, each also put into `asked`, until enough blocks are kept because thresholds have moved."""
+    def until_moved(self, numbers: Sequence[int], kept: Sequence[Unfinished]) -> Iterator[int]:
+        """These numbers, until enough blocks are kept because thresholds have moved."""
         for number in numbers:
             if len(kept) >= TOGETHER[self.space.result.bits] and any(one.moved.scales.size for one in kept):
                 return
-            asked.append(number)
             yield number
 
     def judged(self, answer: BlockAnswer) -> Unfinished:
