@@ -116,6 +116,13 @@ def crash(x: Array, scale: Array, zero_point: Array) -> Array:
     return quotient(x, scale, zero_point)
 
 
+def crash_when_asked_again(x: Array, scale: Array, zero_point: Array) -> Array:
+    """Wrong with one scale, and it ends where it is asked for fewer inputs of that scale, which locate a threshold."""
+    if x.shape[-1] < 700:
+        os.abort()
+    return one_scale(x, scale, zero_point)
+
+
 def wrong_and_crash(x: Array, scale: Array, zero_point: Array) -> Array:
     crash(x, scale, zero_point)
     return reciprocal(x, scale, zero_point)
@@ -134,7 +141,14 @@ WRONG = {
     "with_epsilon": with_epsilon,
 }
 BACK = {"wraps": wraps, "dips": dips, "backwards": backwards}
-for name, run in {**RIGHT, **WRONG, **BACK, "crash": crash, "wrong_and_crash": wrong_and_crash}.items():
+for name, run in {
+    **RIGHT,
+    **WRONG,
+    **BACK,
+    "crash": crash,
+    "wrong_and_crash": wrong_and_crash,
+    "again": crash_when_asked_again,
+}.items():
     globals()[f"{name}_box"] = Box(name, run)
 alone = Box("alone", quotient, alone=True)
 alone_reciprocal = Box("alone and reciprocal", reciprocal, alone=True)

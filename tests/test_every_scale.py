@@ -152,6 +152,14 @@ def test_an_x_between_several_moved_thresholds_is_counted_once() -> None:
     assert block.pairs == last - first  # all but what gets an end of the range in either way
 
 
+def test_a_crash_of_a_backend_that_is_asked_again_costs_the_block_that_was_asked_for() -> None:
+    of = space()
+    blocks = {block.number: block for block in swept("again_box", of)}
+    assert sorted(blocks) == list(range(of.blocks))
+    (faulty,) = (number for number, block in blocks.items() if block.fault)
+    assert of.part_of(faulty).name == "with the one scale" and "SIGABRT" in blocks[faulty].fault
+
+
 @pytest.mark.parametrize("name", ["crash_box", "wrong_and_crash_box"])
 def test_a_crash_costs_a_block_and_no_other(name: str) -> None:
     """Blocks before it that need more questions are asked again."""
