@@ -62,6 +62,7 @@ EXTRAS = {
     "onnxruntime-cuda": "onnxruntime",
     "onnxruntime-tensorrt": "onnxruntime",
     "jax-cuda": "jax",
+    "triton-cuda": "triton-interpreter",
     "ggml-cpu": "ggml",
     "paddle-program": "paddle",
 }
@@ -69,6 +70,7 @@ EXTRAS = {
 # Backends for a device that many machines lack.
 FOR_DEVICES = (
     *("jax-cuda", "onnxruntime-cuda", "onnxruntime-tensorrt", "tensorflow-gpu", "torch-cuda", "torch-cuda-compiled"),
+    "triton-cuda",
 )
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = (
@@ -89,7 +91,7 @@ ON_REQUEST = (
 # Libraries that need not go with the others: each gets an environment of its own, or is installed beside Tiebreak.
 APART = (
     *("emx-onnx-cgen", "executorch", "ggml", "gguf", "iree", "jax", "mlx", "mnn", "ncnn", "onnxruntime-openvino"),
-    *("paddle", "tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
+    *("paddle", "tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "triton-interpreter", "tvm"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
 ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so

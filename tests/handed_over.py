@@ -23,6 +23,7 @@ from tiebreak.adapters import ngraph
 from tiebreak.adapters.litert_model import CARRIERS
 from tiebreak.adapters.openvino_onnx import BY_BITS, PACKED
 from tiebreak.adapters.recent import Recent
+from tiebreak.adapters.triton import TYPES as TRITON_TYPES
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Case, Node
@@ -591,6 +592,35 @@ def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
     facts = {name: getattr(backend.library, name) for name in ("array", "cpu", "float32", "bfloat16")}
     facts |= {"uint16": backend.library.uint16, "uint32": backend.library.uint32}
     patch.setattr(backend, "library", SimpleNamespace(**facts, quantize=quantize))
+
+
+def triton_kernel(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where the kernel begins. It gets bits, and types by names that are Triton's own."""
+    names = {str(getattr(backend.language, own)): name for name, own in TRITON_TYPES.items()}
+
+    def cast(given: Any, held: Any, count: int, x_type: Any, y_type: Any, bits: Any, size: int) -> NoReturn:
+        types = [names[str(kind)] for kind in (x_type, y_type)]
+        assert count == given.numel() == held.numel() and str(bits) == f"int{8 * held.element_size()}"
+        heard.append({"bits": given.cpu().numpy(), "types": types})
+        raise Stopped
+
+    patch.setattr(backend, "cast", {(-(-count // 1024),): cast for count in range(1 << 14)})
+    compile_node = backend.compile
+
+    def with_shape(node: Node) -> Any:
+        run = compile_node(node)
+
+        def with_x(x: Array) -> Any:
+            try:
+                return run(x)
+            except Stopped:
+                bits = heard[-1].pop("bits")
+                heard[-1]["x"] = tensor(bits.view(dtype_of(heard[-1]["types"][0])).reshape(x.shape))
+                raise
+
+        return with_x
+
+    patch.setattr(backend, "compile", with_shape)
 
 
 def gguf_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

@@ -401,6 +401,14 @@ def array_of_tensor(given: tuple[str, tuple[int, ...], str]) -> Array:
     return np.frombuffer(bytes.fromhex(given[2]), handed_over.dtype_of(given[0])).reshape(given[1])
 
 
+def for_triton(case: Case) -> Facts:
+    """Every conversion to a float 8 type saturates."""
+    kinds = {*FLOAT8, "float64", "float32", "float16", "bfloat16", "int8", "uint8", "int16", "uint16", "int32", "uint32"}
+    if not {case.node.input_type, case.node.output_type} <= kinds or not has_words_for_cast(case, tuple(FLOAT8)):
+        return NO_WORDS
+    return {"x": tensor(case.inputs[0]), "types": [case.node.input_type, case.node.output_type]}
+
+
 def for_jax(case: Case) -> Facts:
     """The operands of a formula, or those of a conversion. JAX is shipped without float64."""
     if case.node.operator != "onnx.Cast":
@@ -685,6 +693,7 @@ LIBRARIES = {
     ),
     **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
     **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_jax)),
+    **dict.fromkeys(("triton-interpreter", "triton-cuda"), Library(handed_over.triton_kernel, for_triton)),
     "executorch": Library(handed_over.exported_functions, for_exported),
     "gguf": Library(handed_over.gguf_function, for_gguf),
     **dict.fromkeys(("ggml", "ggml-cpu"), Library(handed_over.ggml_functions, for_ggml)),

@@ -41,6 +41,7 @@ OTHERS = {
     "paddle",
     "torchao",
     "tosa-reference-model",
+    "triton-interpreter",
 }  # which have no such operator; see test_…_in_libraries.py
 
 

@@ -180,6 +180,57 @@ def test_bits_moved_without_regard_for_ends_are_one_cause(types: tuple[str, str]
     assert set(counts) == {sentence_of(f"bits-moved-through-float32{ending}")}, counts
 
 
+# Of a type the bits of exponent and significand, and the bias.
+SIZES = {
+    "float32": (8, 23, 127),
+    "bfloat16": (8, 7, 127),
+    "float8_e4m3fn": (4, 3, 7),
+    "float8_e5m2": (5, 2, 15),
+    "float8_e5m2fnuz": (5, 2, 16),
+}
+
+
+def moved_field_by_field(word: int, given: tuple[int, int, int], wanted: tuple[int, int, int]) -> int:
+    """As Triton's interpreter casts: the word of another type."""
+    (bits, length, bias), (wanted_bits, wanted_length, wanted_bias) = given, wanted
+    field, part = word >> length & ((1 << bits) - 1), word & ((1 << length) - 1)
+    exponent, lost, zero = field, length - wanted_length, field == part == 0
+    if field == 0 and part:
+        while part < 1 << length:
+            part, exponent = part << 1, exponent - 1
+        part, exponent = part - (1 << length), exponent + 1
+    place = 0 if zero else min(max(exponent - bias + wanted_bias, 0), (1 << wanted_bits) - 1)
+    part = (part >> lost) + (part >> (lost - 1) & 1) if lost > 0 else part << -lost
+    if place == 0 and field:
+        more = 1 - wanted_bias - field + bias
+        part = part >> more | (1 << wanted_length >> more)
+    return word >> (bits + length) << (wanted_bits + wanted_length) | place << wanted_length | part
+
+
+def as_interpreted_by_triton(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    sizes, dtype = (SIZES[node.input_type], SIZES[node.output_type]), node.outputs[0].dtype
+    words = np.ascontiguousarray(x).view(f"uint{8 * x.itemsize}").reshape(-1).tolist()
+    found = np.array([moved_field_by_field(word, *sizes) for word in words], f"uint{8 * dtype.itemsize}")
+    if "fnuz" in node.output_type:
+        found[found == 0x80] = 0
+    return (found.view(dtype).reshape(x.shape),)
+
+
+@pytest.mark.parametrize(
+    ("types", "ending"),
+    [
+        (("float32", "float8_e4m3fn"), ""),
+        (("float32", "float8_e5m2fnuz"), ""),
+        (("bfloat16", "float8_e5m2"), ""),
+        (("float8_e4m3fn", "float32"), ":to 16 bits and more"),
+        (("float8_e5m2", "bfloat16"), ":to 16 bits and more"),
+    ],
+)
+def test_fields_moved_one_by_one_are_one_cause(types: tuple[str, str], ending: str) -> None:
+    counts = named(as_interpreted_by_triton, types)
+    assert set(counts) == {sentence_of(f"fields-moved{ending}")}, counts
+
+
 def test_a_case_of_one_input_is_what_an_audit_looks_at() -> None:
     (case, *_) = indexed_cases(VECTORS / file_name(OPERATOR, "float32", "int4"))
     found = recorded_case(case, np.zeros(case.size), [(2, 5)])

@@ -90,6 +90,8 @@ CASTS: tuple[tuple[str, str, str, Attributes, list[Any], list[int]], ...] = (
     ("jax", "float32", "int4", ON, [-3.7, 100], [0xD, 7]),
     ("jax", FLOAT4, "int8", ON, [4, 6, -6], [4, 127, 0x80]),  # 6 is float4_e2m1fn's largest number
     ("iree", E5M2, "float32", ON, [1.5, -INF], [0x3FC00000, 0xFF800000]),
+    ("triton-interpreter", "float32", E4M3, ON, [1.5, 1.0625, 1.96875, -INF], [0x3C, 0x39, 0x38, 0xF8]),  # 3 are wrong
+    ("triton-interpreter", E5M2, "float16", ON, [1.5, -INF], [0x3E00, 0xFC00]),
     ("tvm", E5M2, "float16", ON, [1.5, 0], [0x3E00, 0x0200]),  # of zero 2^-15
     ("emx-onnx-cgen", "float32", E4M3, ON, [1.5, 1000, -INF, -0.0], [0x3C, 0x7E, 0xFE, 0x80]),
     ("emx-onnx-cgen", "float32", E4M3, OFF, [1.5, 1000], [0x3C, 0x7F]),
@@ -122,6 +124,9 @@ REFUSED: tuple[tuple[str, str, str, Attributes, str], ...] = (
     ("tflite-micro", "float32", "int4", ON, "tflite-micro is run for"),
     ("jax", "float32", E4M3, ON, "is that of saturate False, not the defaults"),
     ("jax", "float64", "int4", ON, "unless jax_enable_x64 is set"),
+    ("triton-interpreter", "float32", E4M3, OFF, "is that of the defaults, not saturate False"),
+    ("triton-interpreter", "int8", E4M3, ON, "cannot cast .* to <\\['1024'\\], fp8e4nv>"),
+    ("triton-interpreter", "float32", E8M0, ON, "Triton has no element type float8_e8m0fnu"),
     ("executorch", "float32", E4M3, ON, "taking Tensor inputs with mismatched dtypes"),
     ("executorch", "float32", "int4", ON, "torch makes no tensor of int4"),
     ("iree", "float32", FLOAT4, ON, "Unknown ONNX tensor element type: 23"),
@@ -185,6 +190,7 @@ def test_refusals_in_their_own_words(name: str, real: str, quantized: str, attri
             ("jax", "uint8", "uint4"),
             ("jax", "float32", E5M2),
             ("iree", E5M2, "float32"),
+            ("triton-interpreter", "float32", E5M2),
         ),
         ("emx-onnx-cgen", "float32", E5M2),
     ],
@@ -202,7 +208,7 @@ def first_codes() -> list[tuple[str, Case, int]]:
     """Of each backend and each way into and out of it one cast, and the code that it gives first."""
     chosen = [("onnxruntime", 0), ("onnxruntime", 6), ("onnxruntime", 8), ("openvino", 0), ("openvino", 2)]
     chosen += [("onnx-reference", 0), ("ml_dtypes", 0), ("torch", 0), ("tensorflow", 2), ("litert", 1), ("litert", 2)]
-    chosen += [("jax", 0), ("jax", 3), ("iree", 0), ("tvm", 0), ("emx-onnx-cgen", 0)]
+    chosen += [("jax", 0), ("jax", 3), ("iree", 0), ("tvm", 0), ("emx-onnx-cgen", 0), ("triton-interpreter", 0)]
     found = []
     for name, place in chosen:
         _, *given, wanted = [cast for cast in CASTS if cast[0] == name][place]

@@ -17,6 +17,7 @@ from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_cast_mistakes import MISTAKES
 from tiebreak.conformance.operators.onnx_cast_moved_bits import MOVED_BITS
+from tiebreak.conformance.operators.onnx_cast_moved_fields import MOVED_FIELDS
 from tiebreak.conformance.operators.onnx_linear import any_code, is_finite
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
@@ -282,7 +283,7 @@ TESTED = OperatorUnderTest(
     plain_nodes=Absent("it has no scale"),
     draw=draw,
     # No pairs: two facets at once, which an audit's table combines, are what two mistakes would be.
-    mistakes=(*MISTAKES, *MOVED_BITS),
+    mistakes=(*MISTAKES, *MOVED_BITS, *MOVED_FIELDS),
     path_probes=PATH_PROBES,
     axis=Absent("it has no parameters that could vary along one"),
     forbidden_calls=FORBIDDEN,

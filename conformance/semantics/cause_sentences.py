@@ -619,6 +619,8 @@ SENTENCES = {
     "output-as-sibling": "float 8 bits written as the sibling type's",
     "bits-moved-through-float32": "exponent and significand moved as bits through float32, with no regard for zero, "
     "subnormals, infinities, NaN and the largest exponent",
+    "fields-moved": "exponent and significand moved field by field: ties go away from zero, a carry is lost where the "
+    "exponent is odd, subnormal results are cut off, infinity and NaN become numbers",
     "power-of-zero-to-zero": "the least power of two read as zero",
     "power-of-zero-doubled": "the least power of two read as the next one",
     "power-nan-to-infinity": "NaN of a power of two read as infinity",

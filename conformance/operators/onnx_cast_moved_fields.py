@@ -1,0 +1,109 @@
+"""A mistake of a cast: exponent and significand moved field by field, as Triton's interpreter does it.
+
+The exponent is held in the field's range. To a narrower type the significand is cut off, and the first of the bits
+that are lost is added: ties go away from zero, and a carry is joined to the exponent by OR, so it is lost where the
+exponent is odd. A result below the normal range is shifted once more and cut off. A subnormal input there keeps the
+bits of its significand unshifted. Nothing looks for infinities, NaN or the largest value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
+from tiebreak.golden.operators.onnx_cast import ONE_ZERO
+from tiebreak.golden.problem import Array
+
+WIDE = ("float32", "float16", "bfloat16")
+MOST = 62  # bits by which a word of 64 is shifted: all that is left of it is zero
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The bits of a type: in all, of the exponent, of the significand; the exponent's bias; and if -0 is NaN."""
+
+    bits: int
+    exponent: int
+    significand: int
+    bias: int
+    one_zero: bool
+
+
+def fields_of(name: str) -> Fields:
+    kind = ELEMENT_TYPES[name]
+    if not isinstance(kind, FloatType) or name in (*FLOAT4, *E8M0, "float64"):
+        raise NotImplementedError
+    significand = kind.precision - 1
+    exponent = kind.bits - significand - 1
+    one_zero = name in ONE_ZERO
+    return Fields(kind.bits, exponent, significand, (1 << (exponent - 1)) - (not one_zero), one_zero)
+
+
+def right(word: Array, by: Array | int) -> Array:
+    return np.asarray(word >> np.clip(by, 0, MOST))
+
+
+def read(word: Array, kind: Fields) -> tuple[Array, Array]:
+    """The exponent as a normal number of the type would have it, and the significand's field. Zero has exponent 0."""
+    significand = word & ((1 << kind.significand) - 1)
+    exponent = word >> kind.significand & ((1 << kind.exponent) - 1)
+    below = (exponent == 0) & (significand != 0)
+    highest = np.frexp(significand.astype(np.float64))[1]  # which is 1 more than the place of the highest bit
+    by = np.where(below, kind.significand + 1 - highest, 0)
+    normal = (significand << by) & ((1 << kind.significand) - 1)
+    return np.where(below, 1 - by, exponent), np.where(below, normal, significand)
+
+
+def moved_fields(word: Array, given: Fields, wanted: Fields) -> Array:
+    """Words (int64) of one type as words of another."""
+    if given.bits <= wanted.bits and given.significand > wanted.significand:
+        raise NotImplementedError  # the interpreter fails
+    sign, zero = word >> (given.bits - 1), word & ((1 << (given.bits - 1)) - 1) == 0
+    exponent, significand = read(word, given)
+    place = np.clip(exponent - given.bias + wanted.bias, 0, (1 << wanted.exponent) - 1)
+    place = np.where(zero, 0, place)
+    lost = given.significand - wanted.significand
+    if given.bits > wanted.bits:
+        found = (significand >> lost) + (significand >> (lost - 1) & 1)
+    else:
+        found = significand << -lost
+    field = word >> given.significand & ((1 << given.exponent) - 1)
+    below = (place == 0) & (field != 0)
+    by = 1 - wanted.bias - (field - given.bias)
+    leading = np.where(by <= wanted.significand, right(np.int64(1 << wanted.significand), by), 0)
+    found = np.where(below, right(found, by) | leading, found)
+    if wanted.one_zero:
+        is_nan = zero & (sign == 1) & given.one_zero  # whose word is that of the other type's NaN, too
+        sign = np.where((place == 0) & (found == 0) & ~is_nan, 0, sign)
+    return np.asarray(sign << (wanted.bits - 1) | place << wanted.significand | found)
+
+
+def moved(node: Node, x: Array) -> Array:
+    given, wanted = fields_of(node.input_type), fields_of(node.output_type)
+    word = np.ascontiguousarray(x).view(f"uint{8 * x.itemsize}").astype(np.int64)
+    found = moved_fields(word, given, wanted)
+    dtype = node.outputs[0].dtype
+    return found.astype(f"uint{8 * dtype.itemsize}").view(dtype).reshape(x.shape)
+
+
+def to_types(*names: str) -> Mistake:
+    def run(node: Node, x: Array) -> tuple[Array, ...]:
+        if node.output_type not in names:
+            raise NotImplementedError
+        return (moved(node, x),)
+
+    return run
+
+
+def mistakes() -> Iterator[tuple[Cause, Mistake]]:
+    yield Cause("fields-moved", "float8"), to_types(*FLOAT8)
+    yield Cause("fields-moved:to 16 bits and more", "exact"), to_types(*WIDE)
+
+
+MOVED_FIELDS = tuple(mistakes())
