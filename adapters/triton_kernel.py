@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import triton
 import triton.language as tl
 
 
 @triton.jit  # type: ignore[untyped-decorator]
 def cast(
-    x_bits,  # type: ignore[no-untyped-def]
-    y_bits,
-    count,
-    X: tl.constexpr,
-    Y: tl.constexpr,
-    Y_BITS: tl.constexpr,
-    SIZE: tl.constexpr,
-):
-    """`count` numbers of type X, given as integers of their bits, to type Y, by tl.cast with its defaults."""
-    places = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
-    x = tl.load(x_bits + places, mask=places < count).to(X, bitcast=True)
-    y = tl.cast(x, Y)
-    tl.store(y_bits + places, y.to(Y_BITS, bitcast=True), mask=places < count)
+    given: Any,
+    held: Any,
+    count: Any,
+    x_type: tl.constexpr,
+    y_type: tl.constexpr,
+    bits: tl.constexpr,
+    size: tl.constexpr,
+) -> None:
+    """`count` numbers to another type, by tl.cast with its defaults. They come and go as integers of their bits."""
+    places = tl.program_id(0) * size + tl.arange(0, size)
+    x = tl.load(given + places, mask=places < count).to(x_type, bitcast=True)
+    y = tl.cast(x, y_type)
+    tl.store(held + places, y.to(bits, bitcast=True), mask=places < count)

@@ -51,6 +51,7 @@ def linear(quantized: str, *, real: str = "float32", axis: int | None = None, x:
     return Case("c", node, (data, np.array([1, 2, 4], dtype), np.array([0, 1, 2]).astype(node.inputs[2].dtype)))
 
 
+@pytest.mark.few(2)
 def test_ties_to_even_from_every_library(backend: IsolatedBackend) -> None:
     outcome = backend.run(ngraph(EVEN, "uint8"))
     assert outcome.status == "ok", outcome.message
@@ -155,6 +156,7 @@ def test_openvino_builds_in_what_the_node_holds() -> None:
         assert (fixed, len(model.get_parameters())) == ({"input_low"}, 4)
 
 
+@pytest.mark.slow
 def test_tensorflow_refuses_what_is_not_exactly_the_same() -> None:
     isolated = IsolatedBackend("tensorflow", time_limit=60)
     try:

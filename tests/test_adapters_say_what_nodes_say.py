@@ -403,7 +403,19 @@ def array_of_tensor(given: tuple[str, tuple[int, ...], str]) -> Array:
 
 def for_triton(case: Case) -> Facts:
     """Every conversion to a float 8 type saturates."""
-    kinds = {*FLOAT8, "float64", "float32", "float16", "bfloat16", "int8", "uint8", "int16", "uint16", "int32", "uint32"}
+    kinds = {
+        *FLOAT8,
+        "float64",
+        "float32",
+        "float16",
+        "bfloat16",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+    }
     if not {case.node.input_type, case.node.output_type} <= kinds or not has_words_for_cast(case, tuple(FLOAT8)):
         return NO_WORDS
     return {"x": tensor(case.inputs[0]), "types": [case.node.input_type, case.node.output_type]}
@@ -747,6 +759,7 @@ def cases_for(name: str) -> Iterator[tuple[Case, ForbiddenCall]]:
             yield replace(case, id=f"{case.id}/constants", node=with_constants(case.node, baked)), call
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("name", registered())
 def test_a_library_hears_what_the_node_says_or_nothing(name: str) -> None:
     library, wrong = LIBRARIES[name], {}

@@ -63,6 +63,7 @@ def line_with(file: Path, start: str) -> int:
     return number
 
 
+@pytest.mark.slow
 def test_a_new_cause_is_a_result_at_the_backends_line(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

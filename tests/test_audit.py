@@ -70,6 +70,7 @@ def test_each_witness_refutes_what_it_is_for(name: str) -> None:
         assert (int(predicted[0]), int(got[0])) == (witness.expected, witness.got)
 
 
+@pytest.mark.slow
 def test_what_no_combination_describes_is_told_with_the_facet_that_broke() -> None:
     answer = audited(of_two_minds)
     closest = answer.closest()
@@ -81,6 +82,7 @@ def test_what_no_combination_describes_is_told_with_the_facet_that_broke() -> No
     assert {(row["expected"], row["got"]) for row in other["examples"]} == {("7", "8")}
 
 
+@pytest.mark.slow
 def test_predictions_of_sound_semantics_are_the_oracles() -> None:
     """What the document's own arithmetic gives, exactly and in working precision, for all nine modes."""
     for mode in ROUND_MODES:
@@ -120,6 +122,7 @@ def test_a_backend_in_its_own_process_is_audited(tmp_path: Path) -> None:
     assert found["refuted"][0]["witness"]["x"]["bits"].startswith("0x")
 
 
+@pytest.mark.slow
 def test_a_path_dependent_backend_is_reported_as_such() -> None:
     result = cli(f"{BOXES}:tail", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
     assert result.exit_code == 1
@@ -158,6 +161,7 @@ def test_elements_that_were_not_asked_refute_nothing() -> None:
     assert Arranged(lambda probes: [None for _ in probes], 3)([probe]) == [None]
 
 
+@pytest.mark.slow
 def test_the_terminal_says_facet_value_and_witness() -> None:
     text = cli(f"{BOXES}:plain", "--operator", "onnx.QuantizeLinear", "--type", "int8").stdout
     assert "round mode: ROUND_NEAREST_TOWARD_EVEN" in text
@@ -217,6 +221,7 @@ def test_calls_without_a_result_are_kept_and_the_rest_is_judged() -> None:
     assert [message for _, message in ask.failed] == ["gone"]
 
 
+@pytest.mark.slow
 def test_a_change_of_semantics_since_a_run_is_said_in_words(tmp_path: Path) -> None:
     chosen = ["--operator", "onnx.QuantizeLinear", "--type", "int8"]
     run = ["run", "-b", f"{BOXES}:plain", *chosen, "--level", "quick", "-o", str(tmp_path)]
@@ -231,6 +236,7 @@ def test_a_change_of_semantics_since_a_run_is_said_in_words(tmp_path: Path) -> N
     assert other.exit_code == 2 and "no backend 'odd'" in other.stderr
 
 
+@pytest.mark.slow
 def test_what_a_run_gave_for_no_numbers_is_not_taken_from_today(tmp_path: Path) -> None:
     chosen = ["--operator", "onnx.QuantizeLinear", "--type", "int8"]
     run = ["run", "-b", f"{BOXES}:overflowing", *chosen, "--level", "quick", "-o", str(tmp_path)]
@@ -239,6 +245,7 @@ def test_what_a_run_gave_for_no_numbers_is_not_taken_from_today(tmp_path: Path) 
     assert list(found["changed"]) == ["round_mode"] and "float32" in found["semantics"]["precision"]
 
 
+@pytest.mark.slow
 def test_a_path_that_shows_only_next_to_ties_is_found_by_asking_witnesses_again() -> None:
     result = cli(f"{BOXES}:near_ties_by_place", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
     assert result.exit_code == 1

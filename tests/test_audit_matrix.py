@@ -68,6 +68,7 @@ def test_the_matrix_is_written_as_a_page(tmp_path: Path) -> None:
     assert cli("--operator", "onnx.QuantizeLinear").exit_code == 2
 
 
+@pytest.mark.slow
 def test_the_pages_are_what_the_tables_make() -> None:
     """After a change: python tests/make_facet_tables.py."""
     docs = make_facet_tables.DOCS
@@ -82,6 +83,7 @@ def test_the_pages_are_what_the_tables_make() -> None:
         assert page.read_text(encoding="utf-8") == make_facet_tables.stages_page(operator)
 
 
+@pytest.mark.slow
 def test_the_stored_witnesses_are_the_matrixs() -> None:
     """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
     stored, nodes = witnesses(), list(make_witnesses.nodes())

@@ -68,6 +68,7 @@ def by_halves(comparison: Comparison, pair: list[Semantics], setting: Probe) -> 
     return "same"
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("operator", "attributes", "real", "kind"), SMALL)
 def test_halves_say_what_going_through_all_inputs_says(
     operator: str, attributes: dict[str, Any], real: str, kind: str

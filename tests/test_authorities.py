@@ -183,6 +183,7 @@ def test_ties_away_contradict_onnx_and_meet_paddles_round_type_1() -> None:
     assert (rows["onnx"]["gives"], rows["onnx"]["got"]) == (["0"], "1")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("box", "document", "facets"),
     [
@@ -230,6 +231,7 @@ def test_an_answer_that_depends_on_its_place_meets_nothing() -> None:
     assert rows[0]["why"] == "an answer depends on the operand's place"
 
 
+@pytest.mark.slow
 def test_what_tells_two_documents_apart() -> None:
     apart = documents_apart_of({**NODE, "output_type": "int8"})
     pairs = {tuple(pair["documents"]): pair for pair in apart["pairs"]}
@@ -255,6 +257,7 @@ def test_the_command_prints_documents_then_verdicts() -> None:
     assert "(zero point)" in result.stdout and "https://www.w3.org/TR/webnn/" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_command_as_json_and_as_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     result = cli("numpy-naive", "--type", "int8", "--json", "--page", str(page))
@@ -269,6 +272,7 @@ def test_the_command_as_json_and_as_a_page(tmp_path: Path) -> None:
     assert text == authorities_page([([data], documents_apart_of(data))])
 
 
+@pytest.mark.slow
 def test_a_page_escapes_what_backends_say() -> None:
     data = json.loads(cli("numpy-naive", "--type", "int8", "--json").stdout)
     hostile = data | {"backend": "a|b<script>\n# c", "version": "`1`"}
@@ -276,6 +280,7 @@ def test_a_page_escapes_what_backends_say() -> None:
     assert "<script>" not in text and "\n# c" not in text and "a|b" not in text
 
 
+@pytest.mark.slow
 def test_the_command_on_backends_of_ones_own() -> None:
     found = json.loads(cli(f"{BOXES}:upgraded", "--type", "int8", "--json").stdout)  # ties away
     by_id = {row["id"]: row["verdict"] for row in found["documents"]}
@@ -315,6 +320,7 @@ def test_authorities_of_an_operator_without_any_are_refused() -> None:
         authorities_of("onnx.DequantizeLinear")
 
 
+@pytest.mark.slow
 def test_a_run_is_enough(tmp_path: Path) -> None:
     """The records of a run say the same, and nothing is asked."""
     folder = tmp_path / "run"
@@ -332,6 +338,7 @@ def test_a_run_is_enough(tmp_path: Path) -> None:
     assert absent.exit_code == 2 and "no backend 'torch' in this run; it has numpy-naive" in absent.stderr
 
 
+@pytest.mark.slow
 def test_the_page_has_the_documents_and_what_tells_them_apart() -> None:
     """Its audits are of installed libraries; the rest must be what the code says. See make_authorities_page.py."""
     if not make_authorities_page.PAGE.is_file():

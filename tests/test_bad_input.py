@@ -37,6 +37,7 @@ def label(row: Row) -> str:
     return " ".join(word if len(word) < 40 else f"{word[:20]}…" for word in row[0]).encode("ascii", "replace").decode()
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("row", ROWS, ids=label)
 def test_bad_input_is_one_line_and_nothing_is_touched(place: Path, row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
     words, code, message = row

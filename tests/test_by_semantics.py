@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from causes_of_records import causes_of_records
 
 from test_wrong_backends import vectors
@@ -90,6 +91,7 @@ FAULTS = (
 )
 
 
+@pytest.mark.slow
 def test_several_facets_at_once_are_one_cause() -> None:
     counts = named(three_faults)
     assert counts[FAULTS] >= 0.95 * counts.total()
@@ -110,6 +112,7 @@ def test_each_of_three_kernels_is_named_with_its_place() -> None:
     assert len(tails) == 1 and counts[UNEXPLAINED] <= 0.01 * counts.total()
 
 
+@pytest.mark.slow
 def test_noise_has_no_cause() -> None:
     counts = named(noise)
     assert counts[UNEXPLAINED] > 0.8 * counts.total(), counts

@@ -65,6 +65,7 @@ def rows_of(folder: Path) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["backend"], row["output_type"]): row for row in data["sweeps"]}
 
 
+@pytest.mark.slow
 def test_every_sweep_has_its_outcome_and_none_stops_the_others(tmp_path: Path) -> None:
     planned(tmp_path, BASE)
     done = sweep(tmp_path, "--plan", "plan.toml", "-o", "out", "--json")
@@ -191,6 +192,7 @@ def test_a_wrong_plan_is_one_line_that_names_the_place(tmp_path: Path, text: str
     assert said in str(raised.value)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

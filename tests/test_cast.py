@@ -266,6 +266,7 @@ def results(run: Run, given: Sequence[Case]) -> list[bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_mistakes_break_parts_of_the_document_and_differ_from_one_another() -> None:
     mistakes = TESTED[OPERATOR].mistakes or ()
     assert {cause.role for cause, _ in mistakes} <= set(OPERATORS[OPERATOR].roles)
@@ -289,6 +290,7 @@ def test_no_specials_are_drawn_unless_wanted(case: Case) -> None:
     assert np.isfinite(case.inputs[0].astype(np.float64)).all()
 
 
+@pytest.mark.slow
 def test_a_few_hundred_cases_show_what_clauses_are_about() -> None:
     made = [case for seed in (4, 5) for case in generate_cases(OPERATOR, 400, seed)]
     shown = {clause for case in made for clause in case.clauses}

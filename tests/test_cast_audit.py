@@ -99,6 +99,7 @@ def test_each_witness_refutes_what_it_is_for(name: str) -> None:
         assert (int(predicted[0]), int(got[0])) == (witness.expected, witness.got)
 
 
+@pytest.mark.slow
 def test_what_no_combination_describes_is_told_with_the_facet_that_broke() -> None:
     node = node_of("float32", "float8_e4m3fn")
     two = audited(of_two_minds, node).closest()

@@ -61,7 +61,7 @@ def pages(runs: Path, dated: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return {path.stem: path for path in folder.iterdir()}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["compare", "history", "hostile"])
 @pytest.mark.parametrize(("scheme", "width"), ENOUGH)
 def test_nothing_scrolls_sideways_and_the_scheme_is_followed(

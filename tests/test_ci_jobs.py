@@ -178,6 +178,7 @@ def words(file: Path) -> list[str]:
     return file.read_text().splitlines()
 
 
+@pytest.mark.slow
 @needs_files
 def test_the_actions_shell_passes_the_gates_exit_code_on(runs: Path, tmp_path: Path) -> None:
     work, waivers = tmp_path / "work", runs / "known waivers.toml"
@@ -198,6 +199,7 @@ def test_the_actions_shell_passes_the_gates_exit_code_on(runs: Path, tmp_path: P
     assert len(json.loads((work / "tiebreak-run" / "gate.sarif").read_text())["runs"][0]["results"]) == 1
 
 
+@pytest.mark.slow
 @needs_files
 def test_the_actions_shell_ends_as_the_gate_does(runs: Path, tmp_path: Path) -> None:
     given = {"backend": f"{runs / 'versions.py'}:right", "operators": "onnx.QuantizeLinear"}
@@ -211,6 +213,7 @@ def test_the_actions_shell_ends_as_the_gate_does(runs: Path, tmp_path: Path) -> 
     assert not (tmp_path / "work" / "hacked").exists()
 
 
+@pytest.mark.few(1)
 @needs_files
 @pytest.mark.parametrize("shell", GITLAB_SHELLS)
 def test_the_components_shell_passes_the_gates_exit_code_on(shell: str, runs: Path, tmp_path: Path) -> None:
@@ -227,6 +230,7 @@ def test_the_components_shell_passes_the_gates_exit_code_on(shell: str, runs: Pa
     assert job("away", "no such folder") == 2
 
 
+@pytest.mark.slow
 @needs_files
 def test_the_hook_stops_a_push_that_changes_results(runs: Path, tmp_path: Path) -> None:
     if not shutil.which("git"):

@@ -100,6 +100,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("box", "options", "code", "document"),
     [("Claiming", [], 1, "own"), ("Mapping", [], 0, "foreign"), ("Mapping", ["--judge-foreign"], 1, "foreign")],
@@ -118,6 +119,7 @@ def test_only_a_claimed_document_counts(
     assert {row["document"] for row in run.info["clusters"]} == {document}
 
 
+@pytest.mark.slow
 def test_the_gate_and_a_comparison_tell_hazards_apart(boxes: Path, tmp_path: Path) -> None:
     for name, values in (("before", "x=1,2"), ("after", "x=0.5,2.5")):
         options = [values if option.startswith("x=") else option for option in TYPED]

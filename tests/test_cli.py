@@ -73,6 +73,7 @@ def test_real_backends_at_the_quick_level(tmp_path: Path) -> None:
     assert tensorflow["operators"]["ngraph.Quantize"]["verdicts"]["exact"] > 10
 
 
+@pytest.mark.slow
 def test_conforming_backend_gives_0_and_a_table(tmp_path: Path) -> None:
     done = tiebreak("run", "-b", mine("sound"), *FEW, "-o", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -90,12 +91,14 @@ def test_exit_code_of_a_run(tmp_path: Path, attribute: str, code: int) -> None:
     assert "\x1b[31m" not in done.stdout
 
 
+@pytest.mark.slow
 def test_nothing_ran_is_4(tmp_path: Path) -> None:
     done = tiebreak("run", "-b", mine("sound"), *TYPED, "--input", "y_zero_point=1", "--type", "int16", "-o", tmp_path)
     assert done.returncode == 4
     assert done.stderr == "tiebreak: nothing ran: sound: float32 to 8 bits only\n"
 
 
+@pytest.mark.slow
 def test_typed_tensors_may_be_nested_and_hold_bits_nan_and_infinities(tmp_path: Path) -> None:
     words = (
         "--operator",
@@ -112,6 +115,7 @@ def test_typed_tensors_may_be_nested_and_hold_bits_nan_and_infinities(tmp_path: 
     assert ["nan", "0x7fc00000", "unspecified", "0"] in rows
 
 
+@pytest.mark.slow
 def test_a_typed_case_runs_alone(tmp_path: Path) -> None:
     done = tiebreak("run", "-b", mine("wrong"), "-b", "numpy-naive", *TYPED, "-o", tmp_path, "--json")
     data = json.loads(done.stdout)
@@ -119,6 +123,7 @@ def test_a_typed_case_runs_alone(tmp_path: Path) -> None:
     assert data["backends"]["numpy-naive"]["operators"]["onnx.QuantizeLinear"]["verdicts"] == {"exact": 1}
 
 
+@pytest.mark.slow
 def test_report_is_built_again_the_same(tmp_path: Path, ran: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     first = (ran[0] / "report.html").read_bytes()
     done = tiebreak("report", ran[0], "-o", tmp_path / "again.html")
@@ -156,6 +161,7 @@ BAD_INPUT = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("what", BAD_INPUT)
 def test_bad_input_is_one_clear_line_and_2(tmp_path: Path, what: str) -> None:
     words, message = BAD_INPUT[what]
@@ -169,6 +175,7 @@ def test_bad_input_is_one_clear_line_and_2(tmp_path: Path, what: str) -> None:
     assert not (tmp_path / "run").exists(), "nothing half-made is left"
 
 
+@pytest.mark.slow
 def test_unwritable_output_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/nowhere")):
@@ -177,6 +184,7 @@ def test_unwritable_output_folder(tmp_path: Path) -> None:
         assert str(place) in done.stderr
 
 
+@pytest.mark.slow
 def test_damaged_vector_file_is_named(tmp_path: Path) -> None:
     good = VECTORS / "onnx.QuantizeLinear-float32-uint8.json"
     (tmp_path / "cut.json").write_bytes(good.read_bytes()[:5000])
@@ -189,6 +197,7 @@ def test_damaged_vector_file_is_named(tmp_path: Path) -> None:
         assert name in done.stderr
 
 
+@pytest.mark.slow
 def test_vectors_of_ones_own_run_alone(tmp_path: Path) -> None:
     shutil.copy(VECTORS / "onnx.QuantizeLinear-float32-uint8.json", tmp_path / "mine.json")
     done = tiebreak("run", "-b", mine("sound"), "--vectors", tmp_path, "-o", tmp_path / "run", "--json")

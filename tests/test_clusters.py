@@ -41,6 +41,7 @@ def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_discrepancy_is_in_one_cluster_with_its_smallest_witness(run_dir: Path) -> None:
     run = read_run(run_dir)
     clusters = run.info["clusters"]

@@ -41,6 +41,7 @@ def only(run: Run, keep: pd.Series) -> Run:
     return Run(run.info, *parts)
 
 
+@pytest.mark.slow
 def test_what_a_version_broke_is_new_and_what_it_mended_is_gone(runs: Path) -> None:
     broke, mended = compared(runs, "sound", "away"), compared(runs, "away", "sound")
     (new,), (gone,) = broke["causes"], mended["causes"]

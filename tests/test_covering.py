@@ -38,6 +38,7 @@ def causes(
     return causes_of_records(records, engine.refine)
 
 
+@pytest.mark.slow
 def test_equal_outputs_are_searched_once_unless_other_causes_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[str] = []
     search = covering.covering_semantics

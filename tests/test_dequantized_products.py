@@ -85,6 +85,7 @@ def in_eight_sums(node: Any, *inputs: Array) -> tuple[Array, ...]:
     return (np.array([[level]]).astype(np.uint8),)
 
 
+@pytest.mark.slow
 def test_a_backend_that_does_it_is_named_so() -> None:
     cases = [*CASES, *(beside_a_tie(count) for count in range(24000, 33000, 1000))]
     assert set(causes_of(in_eight_sums, cases)) == {sentence_of(IN_SUMS)}

@@ -99,6 +99,7 @@ def comparable(certificate: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]
     return {name: data[name] for name in data if name not in ("created", "seconds", "backend_seconds")}, machines
 
 
+@pytest.mark.slow
 def test_a_dead_worker_changes_nothing(cluster: Cluster, tmp_path: Path, mine: str) -> None:
     sweep_job(f"{mine}:quick", space(), tmp_path / "here.json", SweepLimits(all_modes=True))
     before = cluster.client.run(os.getpid)
@@ -272,6 +273,7 @@ def tiebreak(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
+@pytest.mark.slow
 def test_the_command_line_reaches_a_scheduler(cluster: Cluster, tmp_path: Path) -> None:
     address = cluster.client.scheduler.address
     words = ["--operator", "ngraph.Quantize", "--attr", "round_mode=ROUND_UP", "--input", "scale=0.5"]
@@ -302,6 +304,7 @@ def test_a_scheduler_that_does_not_answer_is_a_failure(monkeypatch: pytest.Monke
         pass
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_machine_each_have_their_own_cluster(cluster: Cluster) -> None:
     with cluster_at("local", 1) as other:
         assert (cluster.size(), other.size()) == (2, 1)

@@ -72,7 +72,7 @@ def named(run: Run) -> Counter[str]:
     return causes_of(run, vectors())
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
     counts = named(BOXES[box])
@@ -84,6 +84,7 @@ def odd_scale(ends: dynamic.Ends) -> Any:
     return dynamic.single((ends[1] - ends[0]) / 255 * dynamic.Fraction(1000, 999))
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_wrong_scale_is_no_mistake_of_its_own() -> None:
     counts = named(dynamic.replace(dynamic.RIGHT_PARTS, scale=odd_scale))
     scales = sum(case.inputs[0].any() and bool(np.isfinite(case.inputs[0]).all()) for case in vectors())
@@ -102,6 +103,7 @@ def by_reciprocals(node: Any, x: dynamic.Array) -> tuple[dynamic.Array, ...]:
     return np.clip(np.nan_to_num(y, nan=0), 0, 255).astype(np.uint8), np.asarray(scale), np.asarray(point)
 
 
+@pytest.mark.slow
 def test_three_mistakes_at_once_are_one_cause_of_all_outputs() -> None:
     key = "range-over-steps-by-reciprocal + zero-point-by-reciprocal + steps-before-reciprocal-of-width"
     counts = named(by_reciprocals)

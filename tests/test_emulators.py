@@ -233,6 +233,7 @@ def test_a_file_that_differs_is_not_written(tmp_path: Path, monkeypatch: pytest.
     assert int(told["differs"]["backend"]) == int(told["differs"]["emulator"]) + 1
 
 
+@pytest.mark.slow
 def test_no_emulator_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "none"
     for arguments, code, text in (

@@ -78,6 +78,7 @@ def left() -> list[str]:
     return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
 
 
+@pytest.mark.slow
 def test_a_release_is_installed_run_listed_and_removed(index: Path) -> None:
     pytest.importorskip("onnxruntime")
     told: list[str] = []
@@ -227,6 +228,7 @@ def test_what_can_not_be_resolved_or_does_not_load_leaves_nothing(index: Path) -
     assert left() == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_before_the_download(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("Usage", (), {"free": 10})()
     monkeypatch.setattr(made.shutil, "disk_usage", lambda folder: usage)

@@ -209,6 +209,7 @@ def test_where_nothing_deviates_nothing_raises(operators: set[str], monkeypatch:
     assert (found.info["explanation_errors"], found.info["clusters"]) == ([], [])
 
 
+@pytest.mark.slow
 def test_ranges_along_an_axis_are_explained() -> None:
     """Causes of a kind of node are looked for over all its layouts; a part of one is no case of another's node."""
     chosen = Selection(operators=("tensorflow.QuantizeV2",), input_type="float32", output_type="int8", level="")

@@ -216,7 +216,7 @@ def assert_named_and_nothing_else_touched(
     assert others == [row for row in sound if row["case"] != GUILTY], name
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", TABLE)
 def test_a_fault_is_named_and_damages_no_other_case(kind: str, sound: list[dict[str, Any]]) -> None:
     file, faults = TABLE[kind]
@@ -324,6 +324,7 @@ def test_those_few_crashes_are_of_cases_from_all_over_the_plan() -> None:
     assert sample_of(cases[:5]) == cases[:5]
 
 
+@pytest.mark.slow
 def test_a_crash_of_one_node_costs_a_worker_for_each_case_and_gives_nobody_up(starts: list[None]) -> None:
     many = CRASHES_IN_A_ROW + 2
     cases = [case(number, 2, kind) for number, kind in enumerate(["uint8", *["int8"] * many, "uint8"])]

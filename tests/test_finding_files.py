@@ -71,6 +71,7 @@ def test_a_file_has_all_that_a_maintainer_needs_and_its_script_fails(
         assert done.returncode == 1 and "expected" in done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_a_backend_of_the_users_own_has_no_script_but_the_reason(tmp_path: Path) -> None:
     runs = recorded(tmp_path)
     assert CliRunner().invoke(main, ["findings", str(runs / "away"), "-o", str(tmp_path / "out")]).exit_code == 0

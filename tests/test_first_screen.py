@@ -27,6 +27,7 @@ def both(folder: Path) -> Run:
     return read_run(folder / "both")
 
 
+@pytest.mark.slow
 def test_a_library_has_the_sums_of_its_calibrated_elements(both: Run) -> None:
     rows = {row.library: row for row in library_rows(both, story(both))}
     assert "none" in set(both.results["document"]), "cases with unspecified elements count, too"

@@ -24,6 +24,7 @@ def test_each_cites_a_clause_of_its_operator_and_can_be_asked(operator: str, cal
     assert len(case.inputs) == len(case.node.inputs)
 
 
+@pytest.mark.slow
 def test_a_run_records_what_was_accepted_and_the_findings_say_so(tmp_path: Path) -> None:
     folder, page = tmp_path / "run", tmp_path / "findings.md"
     arguments = ["run", "-b", "openvino", "--operator", "openvino.FakeQuantize", "-o", str(folder)]

@@ -64,16 +64,19 @@ def causes(file: Path, name: str, x: str, folder: Path) -> list[str]:
     return list(pd.read_parquet(folder / "discrepancies.parquet")["cause_id"].unique())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("x", ["2.5", "[[0.5, 2.5], [4.5, 6.25]]"])
 def test_modes_that_one_tie_cannot_tell_apart_are_told_apart(file: Path, x: str, tmp_path: Path) -> None:
     assert causes(file, "away", x, tmp_path / "away") == ["ties:NEAREST_TOWARD_INFINITY"]
     assert causes(file, "up", x, tmp_path / "up") == ["ties:NEAREST_UPWARD"]
 
 
+@pytest.mark.slow
 def test_what_no_known_mistake_does_stays_unexplained(file: Path, tmp_path: Path) -> None:
     assert causes(file, "other", "2.25", tmp_path / "run") == ["unexplained"]
 
 
+@pytest.mark.slow
 def test_a_constant_is_told_from_a_mode(file: Path, tmp_path: Path) -> None:
     assert causes(file, "one_more", "2.25", tmp_path / "run") == ["zero-point-moved:1"]
 

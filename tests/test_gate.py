@@ -173,6 +173,7 @@ def test_a_hostile_backend_is_quoted_everywhere(runs: Path, tmp_path: Path) -> N
     assert code_span("a`b\n# c") == "`a'b # c`"
 
 
+@pytest.mark.slow
 def test_a_gate_runs_its_backends_first(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     one = ("--case", read_run(runs / "away").discrepancies["case"][0], "--operator", "onnx.QuantizeLinear")

@@ -53,6 +53,7 @@ def plain(kind: str) -> dict[str, dict[str, str]]:
     return {"scales": {**PLAIN_SCALES, **own}, "elements": {**PLAIN_ELEMENTS, **own, "round_mode": MODES[kind]}}
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("kind", DIVISORS)
 @pytest.mark.parametrize("right", RIGHT, ids=lambda one: one.name)
 def test_right_blocks_are_named(right: WrongBackend, kind: str) -> None:
@@ -65,7 +66,7 @@ def test_right_blocks_are_named(right: WrongBackend, kind: str) -> None:
     assert not any(one["path_dependent"] for one in found.values())
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("wrong", "kind"), [(one, kind) for one in WRONG for _, kind in one.types])
 def test_no_wrong_block_passes_for_a_right_one(wrong: WrongBackend, kind: str) -> None:
     found, wanted = audits_of(wrong.run, kind), plain(kind)

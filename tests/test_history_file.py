@@ -160,6 +160,7 @@ def test_a_history_reads_no_other_file(file: Path, tmp_path: Path) -> None:
     assert found.exit_code == 2 and "disabled" in found.stderr, found.stderr
 
 
+@pytest.mark.slow
 def test_missing_releases_are_the_newest_that_the_file_lacks(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,7 @@ def test_standard_streams(tmp_path: Path, command: str, code: int, said: str) ->
     assert (done.returncode, done.stderr) == (code, said)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-", ">/dev/full"])
 def test_a_run_does_its_work_whatever_is_closed(tmp_path: Path, closed: str) -> None:
     done = shell(f"tiebreak run -b {SAMPLES}:wrong {ONE} -o run {closed}", tmp_path)
@@ -127,6 +127,7 @@ def test_a_second_run_in_a_folder_is_refused_while_the_first_lives_and_a_killed_
     assert not (tmp_path / "run" / FOLDER).exists()
 
 
+@pytest.mark.slow
 def test_discard_begins_anew_and_what_has_no_outcome_is_replaced(tmp_path: Path) -> None:
     unfinished = tmp_path / "run" / FOLDER
     unfinished.mkdir(parents=True)
@@ -160,6 +161,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("how", ["a program", "a program in a session of its own", "a module"])
 def test_kill_9_while_a_backend_starts_leaves_no_process(tmp_path: Path, how: str) -> None:
     (tmp_path / "never.py").write_text(NEVER)

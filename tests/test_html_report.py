@@ -70,6 +70,7 @@ def page_file(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_filters_change_what_is_seen_and_a_link_repeats_it(watched: Watched, page_file: Path, run: Run) -> None:
     page = watched.page
     page.goto(page_file.as_uri())
@@ -266,6 +267,7 @@ def test_a_run_without_clusters_still_has_causes_and_a_damaged_one_is_named(run:
         render(replace(run, info=old | {"clusters": [3]}), "run")
 
 
+@pytest.mark.slow
 def test_a_million_discrepancies_stay_under_two_megabytes(watched: Watched, run: Run, tmp_path: Path) -> None:
     rows = run.discrepancies.head(100)
     many = rows.loc[np.resize(rows.index, 1_000_000)].reset_index(drop=True)

@@ -87,6 +87,7 @@ def test_a_picture_shows_the_decision_boundary_next_to_the_witness(quantized: Ru
     assert bits == list(range(bits[0], bits[0] + len(bits))), "each float between the ends"
 
 
+@pytest.mark.slow
 def test_a_range_far_off_shows_several_steps(tmp_path: Any) -> None:
     file = tmp_path / "fake.py"
     file.write_text(BACKENDS, encoding="utf-8")

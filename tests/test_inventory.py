@@ -49,6 +49,7 @@ def test_operators_and_types_are_those_that_a_backend_ran_when_asked() -> None:
     assert "float32 to float8_e5m2" not in accepts["onnx.QuantizeLinear"]
 
 
+@pytest.mark.slow
 def test_what_is_not_installed_is_named_with_what_to_type(tmp_path: Path) -> None:
     (tmp_path / "onnx.py").write_text("raise ModuleNotFoundError(\"No module named 'onnx'\")\n")
     (row,) = listed("-b", "onnx-reference", PYTHONPATH=str(tmp_path))
@@ -161,6 +162,7 @@ def run_of(backend: str, folder: Path, *words: str) -> pd.DataFrame:
     return pd.read_parquet(folder / "discrepancies.parquet")
 
 
+@pytest.mark.slow
 def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_path: Path) -> None:
     words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
     rows = run_of(f"{SAMPLES}:shown", tmp_path / "run", *words)
@@ -180,6 +182,7 @@ def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_p
     assert subprocess.run([sys.executable, "-I", str(script)], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_repro_of_a_backend_that_writes_none_says_how_to_replay(tmp_path: Path) -> None:
     words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
     row = run_of(f"{SAMPLES}:wrong", tmp_path / "run", *words).iloc[0]

@@ -52,6 +52,7 @@ def written(run: Run, path: Path, schemas: list[xmlschema.XMLSchema], folder: st
 COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
+@pytest.mark.slow
 def test_deviations_are_failures_with_witness_and_command(
     run: Run, tmp_path: Path, schemas: list[xmlschema.XMLSchema]
 ) -> None:

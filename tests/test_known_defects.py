@@ -81,6 +81,7 @@ def deviating(case: Case, outputs: Outputs) -> Array:
     return ~(right | np.isnan(values))
 
 
+@pytest.mark.slow
 def test_each_box_differs_from_the_sound_one() -> None:
     """On a golden vector, but for the boxes of a list, of which only generated cases show something, or none does."""
     sample = BOXES[::4]

@@ -80,6 +80,7 @@ def test_every_wrong_arithmetic_has_one_place() -> None:
     assert sum(map(len, groups)) == len(every)
 
 
+@pytest.mark.slow
 def test_onnx_own_runner_stops_what_is_said_and_only_that(tmp_path: Path) -> None:
     """Each wrong arithmetic's answers go through the comparison of onnx's own test runner, on what was written."""
     onnx = pytest.importorskip("onnx")
@@ -140,7 +141,7 @@ def some_cases(operator: str) -> list[Case]:
     return cases[:: max(1, len(cases) // 50)]
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("operator", WITH_MISTAKES)
 def test_each_operator_with_mistakes_has_a_smallest_choice(operator: str) -> None:
     found = fewest_cases(some_cases(operator), "exact")

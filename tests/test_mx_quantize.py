@@ -120,13 +120,14 @@ def named(run: Run, to: str = TO) -> Counter[str]:
     return causes_of(run, vectors(to))
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
     counts = named(BOXES[box])
     assert set(counts) == {sentence_of(key)}, counts
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_wrong_scale_is_no_mistake_of_its_own() -> None:
     """A scale that no table knows: three powers of two beyond where the magnitude is above 100."""
     counts = named(mx.replace(mx.RIGHT_PARTS, exponent=lambda to, mode, amax: odd(mx.by_mode(to, mode, amax), amax)))

@@ -50,6 +50,7 @@ def chunks() -> list[Chunk]:
     return [next(chunk for chunk in found if chunk.operator == name) for name in names]
 
 
+@pytest.mark.slow
 def test_the_truths_of_a_chunk_are_those_of_its_cases() -> None:
     for chunk in chunks():
         for number in range(0, len(chunk.cases), 37):
@@ -61,6 +62,7 @@ def test_the_truths_of_a_chunk_are_those_of_its_cases() -> None:
                     assert ours.dtype == theirs.dtype and np.array_equal(ours, theirs), (chunk.cases[number].id, name)
 
 
+@pytest.mark.slow
 def test_modes_share_what_they_specify_and_hold_narrow_codes() -> None:
     (chunk, *_) = chunks()
     held: list[Array] = [truth.exact for truth in chunk.by_mode.values()]

@@ -80,6 +80,7 @@ def int4_inputs() -> tuple[np.ndarray, ...]:
     return np.ones(3, np.float32), np.array(1, np.float32), zero_point
 
 
+@pytest.mark.slow
 def test_the_offline_file_runs_exported_cases_without_tiebreak(tmp_path: Path) -> None:
     (path,) = new_backend("edge-npu", "offline", tmp_path)
     export(
@@ -119,6 +120,7 @@ def test_the_name_is_everywhere_and_the_commands_name_what_was_written(tmp_path:
     assert all(command in text for command in typed)
 
 
+@pytest.mark.slow
 def test_nothing_that_exists_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "edge_program.py").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"edge_program\.py exists already"):

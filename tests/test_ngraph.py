@@ -84,6 +84,7 @@ def left() -> list[str]:
     return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
 
 
+@pytest.mark.slow
 def test_install_keeps_what_is_needed_and_uninstall_removes_it(wheel: Path) -> None:
     folder = install()
     assert folder == installed_folder()
@@ -104,6 +105,7 @@ def test_install_keeps_what_is_needed_and_uninstall_removes_it(wheel: Path) -> N
     assert not made.uninstall("ngraph@0.26.0")
 
 
+@pytest.mark.slow
 def test_another_wheel_is_refused(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ngraph_wheel, "SHA256", "94cbeed3")
     with pytest.raises(MachineryFailed, match=f"SHA-256 {sha256(wheel)}, not 94cbeed3"):
@@ -117,6 +119,7 @@ def test_another_release_is_unknown(index: Path) -> None:
     assert left() == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_nothing(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fill_up(archive: object, folder: Path) -> None:
         (folder / "libngraph.so").write_text("half")
@@ -128,6 +131,7 @@ def test_a_full_disk_leaves_nothing(wheel: Path, monkeypatch: pytest.MonkeyPatch
     assert left() == []
 
 
+@pytest.mark.slow
 def test_pip_that_finds_nothing_is_quoted_in_one_line(index: Path) -> None:
     with pytest.raises(MachineryFailed, match=r"could not be downloaded: .*ngraph-core==0\.26\.0") as caught:
         install()

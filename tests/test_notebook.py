@@ -71,6 +71,7 @@ class Elements(HTMLParser):
         self.text += data
 
 
+@pytest.mark.slow
 def test_the_frames_have_their_columns_also_when_they_are_empty(runs: Path) -> None:
     for name in ("sound", "away", "aborts"):
         tables = load(runs / name)
@@ -183,6 +184,7 @@ def test_a_run_in_which_nothing_ran_shows_itself(runs: Path) -> None:
     assert "Nothing deviates" in with_info(idle, clusters=[], exit=4)._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_run(runs: Path, tmp_path: Path) -> None:
     pytest.importorskip("ipykernel")
     nbclient = pytest.importorskip("nbclient")

@@ -141,6 +141,7 @@ def test_a_scalar_has_no_block_and_global_amax_is_one_number() -> None:
         problems_of(Case("a", case.node, (case.inputs[0], np.ones(2, np.float32)), "typed"))
 
 
+@pytest.mark.slow
 def test_working_precision_multiplies_by_a_rounded_reciprocal() -> None:
     """A 24-bit x just above 0.75 of a scale: times fl(1 / scale) it is 0.75, a tie, and goes to 1 either way."""
     differ = 0
@@ -160,13 +161,14 @@ def named(run: Run) -> Counter[str]:
     return causes_of_records(records)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
     counts = named(BOXES[box])
     assert set(counts) == {sentence_of(key)}, counts
 
 
+@pytest.mark.slow
 def test_what_follows_from_a_wrong_scale_is_no_mistake_of_its_own() -> None:
     """A scale that no table knows: four steps of E4M3 more where it is above 20."""
     counts = named(nv.replace(nv.RIGHT_PARTS, scale=lambda value: odd(nv.as_e4m3(value))))

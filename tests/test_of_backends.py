@@ -28,6 +28,7 @@ def named(run: Run) -> set[str]:
     return found | set(run.results["backend"]) | set(run.discrepancies["backend"])
 
 
+@pytest.mark.slow
 def test_nothing_of_the_others_is_left(run_dir: Path) -> None:
     run = read_run(run_dir)
     assert named(run) == {"onnx-reference", "numpy-naive"}

@@ -72,7 +72,7 @@ def as_json(array: np.ndarray[Any, Any]) -> dict[str, str]:
     return {"bits": " ".join(f"{code:x}" for code in codes)}
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(7)
 @pytest.mark.parametrize("form", ["npz", "bin", "json", "all.bin"])
 @pytest.mark.parametrize("what", SOME)
 def test_exact_results_come_back_as_exact(tmp_path: Path, what: str, form: str) -> None:

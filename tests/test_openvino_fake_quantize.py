@@ -238,6 +238,7 @@ def test_integers_are_not_allowed() -> None:
         make_node(OPERATOR, real="int8", attributes={"levels": 4})
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(cases(operator=OPERATOR))
 def test_oracle_and_kernel_agree(case: Case) -> None:

@@ -48,6 +48,7 @@ def text_codes(array: Array) -> list[int]:
     return [int(code) for code in codes_of(array).reshape(-1)]
 
 
+@pytest.mark.slow
 def test_cases_are_the_same_at_every_call_and_each_has_its_id() -> None:
     first, second = (path_cases(tuple(OPERATORS), "quick") for _ in range(2))
     assert {case.node.operator for case in first} == set(OPERATORS)
@@ -339,6 +340,7 @@ def deviating(*rows: dict[str, Any]) -> DeviatingElements:
     return DeviatingElements(**{name: np.array([row.get(name, 0) for row in rows], DTYPES[name]) for name in DTYPES})
 
 
+@pytest.mark.slow
 def test_reports_list_both_answers(records: RunRecords) -> None:
     run = as_run(records)
     page = render(run, "folder")

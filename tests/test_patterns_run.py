@@ -92,6 +92,7 @@ def test_a_crash_costs_one_answer() -> None:
     assert exit_code(list(found.values()), {}) == 3
 
 
+@pytest.mark.slow
 def test_a_hang_costs_one_answer() -> None:
     found = rows_by_way("Hangs", "relu", at("0.02", "0.04"), limit=3)
     assert (found[SHIPPED]["status"], found["careful"]["status"]) == ("timeout", "ok")
@@ -244,6 +245,7 @@ def invoked(*words: str) -> Any:
     return CliRunner().invoke(main, ["pattern", *words])
 
 
+@pytest.mark.slow
 def test_the_command_writes_records_report_scripts_and_models(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     folder = tmp_path / "out"

@@ -223,6 +223,7 @@ def test_what_no_cause_at_a_place_gives_keeps_the_bare_cause() -> None:
     assert {one.id for one in kind.causes[many:]} == {TRUE.id}
 
 
+@pytest.mark.slow
 def test_a_box_whose_tail_multiplies_by_the_reciprocal_gets_one_cause() -> None:
     (chosen,) = [one for one in BOXES if one.name == "onnx.QuantizeLinear/float32-uint8/mul-inverse@tail64"]
     (tally,) = measured([chosen], "benchmarks.unseen_defects.boxes", answer)

@@ -58,6 +58,7 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made_cases, "cores", lambda: 2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two_cores")
 def test_both_parts_are_the_plan_whoever_made_the_cases(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = cases_of_two_made_here()
@@ -92,6 +93,7 @@ def test_only_claimed_operators_are_planned(own_cache: Path, claimed: set[str]) 
     assert held(plan(TWO, claimed)) == held(found)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_cache")
 def test_a_selection_without_a_match_is_wrong_whoever_claims_what() -> None:
     wrong = Selection(operators=(FORTH,), input_type="float64", level="quick")
@@ -124,6 +126,7 @@ def test_a_relation_is_planned_if_one_side_is_claimed() -> None:
     assert Recipe("related", relation.id) not in recipes.recipes_of([FORTH, BACK], {FORTH}, "quick", 1, 0)
 
 
+@pytest.mark.slow
 def test_a_damaged_entry_is_made_again(own_cache: Path) -> None:
     wanted = held(generated_cases(BACK, SHORT))
     (entry,) = own_cache.iterdir()
@@ -194,6 +197,7 @@ def in_python(code: str, cache: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", code], env=here, stdout=subprocess.PIPE, stderr=-3, text=True)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_one_that_planned(tmp_path: Path, number: signal.Signals) -> None:
     process = in_python(WAITING, tmp_path)

@@ -71,6 +71,7 @@ def test_scales_are_counted_where_neither_side_depends_on_them() -> None:
     assert check(data)
 
 
+@pytest.mark.slow
 def test_a_maximum_moves_out_of_what_has_no_scale() -> None:
     """With a negative scale, too."""
     text = "Q(Clip(MaxPool(Concat(DQ(a, s), DQ(b, s))), 1, 2), s) = Q(DQ(a, s), s)"

@@ -42,6 +42,7 @@ def test_a_search_finds_what_both_truths_show() -> None:
     assert str(exact(pattern, pairs, rows)[0, 0]) == example.right
 
 
+@pytest.mark.slow
 def test_two_arithmetics_are_counted() -> None:
     where = ClaimDomain(real="bfloat16", zero_points="0")
     found = prove_job("reciprocal in bfloat16 = divide in bfloat16", where, None, lambda done, of: None)
@@ -53,6 +54,7 @@ def test_two_arithmetics_are_counted() -> None:
     assert found["counterexample"]["right"] == str(int(np.clip(np.rint(float(quotient)), 0, 255)))
 
 
+@pytest.mark.slow
 def test_a_search_keeps_to_the_normal_range() -> None:
     """Relu of a Relu differs from nothing; only sums that overflow in float16 differ from real arithmetic here."""
     text = "Q(Add(DQ(a, s), DQ(b, t)), t) = exact(Q(Add(DQ(a, s), DQ(b, t)), t))"

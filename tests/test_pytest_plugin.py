@@ -132,6 +132,7 @@ def test_without_a_backend_pytest_ends_with_a_usage_error(folder: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_backend_that_is_not_there_ends_the_session(folder: Path) -> None:
     code, output = suite(folder, "--tiebreak-backend", "boxes:nope")
     assert code == 4
@@ -177,6 +178,7 @@ expires = {expires}
 """
 
 
+@pytest.mark.slow
 def test_waivers_are_strict_expected_failures(folder: Path) -> None:
     texts = [
         WAIVER.format(cause="wrong tie rule: *", reason="ties away", expires="2999-01-01"),

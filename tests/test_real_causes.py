@@ -126,6 +126,7 @@ def test_a_level_fewer_is_named_and_nothing_else() -> None:
     assert set(names_of([case], one_level_fewer)) == {"a level fewer"}
 
 
+@pytest.mark.slow
 def test_a_name_of_the_table_is_kept_where_another_is_there_too() -> None:
     """Small cases fit many semantics by chance: the engine names real results only where nothing else does."""
     counts = named("openvino.FakeQuantize", compiled, {})
@@ -343,6 +344,7 @@ def two_loops(case: Case) -> Array:
     return np.asarray(np.clip(total, info.min, info.max).astype(zero.dtype).reshape(x.shape))
 
 
+@pytest.mark.slow
 def test_two_loops_of_a_kernel_have_their_names_in_all_types() -> None:
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": ["ngraph.Quantize"]})
     cases: dict[str, Case] = {}

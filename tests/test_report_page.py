@@ -29,6 +29,7 @@ def open_first(page: Any) -> str:
     return str(page.evaluate("document.querySelector('#own .card').id"))
 
 
+@pytest.mark.slow
 def test_a_card_has_its_picture_and_the_pointer_and_the_keys_read_it(watched: Watched, page_file: Path) -> None:
     page = watched.page
     page.goto(page_file.as_uri())
@@ -95,6 +96,7 @@ def test_a_discrepancy_opens_to_every_answer(watched: Watched, page_file: Path, 
     assert other.evaluate("location.hash") == f"#{name}", "opening the card around it changes no address"
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_discrepancy_do_what_they_say(watched: Watched, tmp_path: Path) -> None:
     folder = tmp_path / "it's a run"
     words = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int8", "--level", "brief"]
@@ -109,6 +111,7 @@ def test_the_commands_of_a_discrepancy_do_what_they_say(watched: Watched, tmp_pa
     assert (tmp_path / "replay" / "run.json").exists()
 
 
+@pytest.mark.slow
 def test_many_discrepancies_come_in_windows_and_an_address_opens_the_last(watched: Watched, tmp_path: Path) -> None:
     words = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int8", "--level", "brief"]
     assert tiebreak("run", "-b", f"{SAMPLES}:wrong", *words, "-o", "run", cwd=tmp_path).returncode == 1
@@ -129,6 +132,7 @@ def test_many_discrepancies_come_in_windows_and_an_address_opens_the_last(watche
     assert other.locator(f"#{last} .modes > span").count() == 9
 
 
+@pytest.mark.slow
 def test_any_discrepancy_of_a_run_can_be_asked_for(watched: Watched, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     selection = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int8", "--level", "quick"]
@@ -204,6 +208,7 @@ def test_a_broken_link_says_so_and_shows_the_rest(watched: Watched, page_file: P
     assert shown(page, "#own .card") >= 1
 
 
+@pytest.mark.slow
 def test_filters_ask_what_other_backends_do(watched: Watched, page_file: Path) -> None:
     page = watched.page
     page.goto(page_file.as_uri())

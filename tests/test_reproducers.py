@@ -123,6 +123,7 @@ def test_a_script_builds_in_what_the_node_holds(tmp_path: Path, name: str) -> No
 # TensorFlow takes seconds to import, so each script runs once, and its text comes without importing it here.
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
 def test_tensorflow_that_is_wrong(tmp_path: Path) -> None:
     """Just below a tie: floor(v + 0.5) rounds the sum up."""
@@ -159,6 +160,7 @@ def test_tensorflow_in_a_graph_and_compiled_by_xla(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
 def test_the_script_that_prints_an_answer_imports_what_it_needs(tmp_path: Path) -> None:
     """`tiebreak bisect` writes it; it has no frame of its own that imports os."""

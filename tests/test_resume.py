@@ -92,6 +92,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_completed_without_redoing_a_finished_case(unbroken: Path, tmp_path: Path) -> None:
     folder, notes = tmp_path / "run", tmp_path / "notes"
     break_off(folder, notes, signal.SIGKILL)
@@ -125,6 +126,7 @@ def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(unbroken: Path, tmp_path
     assert whole[0].equals(completed[0]) and whole[1].equals(completed[1]) and whole[2] == completed[2]
 
 
+@pytest.mark.slow
 def test_resume_refuses_what_is_not_there_finished_or_otherwise_chosen(unbroken: Path, tmp_path: Path) -> None:
     for folder, words, message in (
         (tmp_path, (), "nothing to go on with: no run there"),
@@ -189,6 +191,7 @@ def test_a_changed_byte_is_not_believed(tmp_path: Path) -> None:
         assert Journal(path).outcomes["case-0"].outputs[0].tobytes() == cases[0].inputs[0].tobytes()
 
 
+@pytest.mark.slow
 def test_damaged_files_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
     folder = tmp_path / FOLDER
     folder.mkdir()

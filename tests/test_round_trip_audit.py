@@ -154,6 +154,7 @@ def test_values_have_causes(operator: str, real: str, attributes: dict[str, Any]
         assert all(value is plain or sentence_of(key_of(value, plain.id)) for value in facet.values)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("attributes", [{}, HALF_UP, UNSIGNED | HALF_UP, NARROW])
 def test_every_value_of_every_facet_is_inferred(attributes: dict[str, Any]) -> None:
     """Each value where nothing else is unlike the document's, and no other one is left."""

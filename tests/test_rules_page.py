@@ -32,7 +32,7 @@ def test_each_certificate_belongs_to_a_rule() -> None:
     assert {path.stem for path in (ROOT / "benchmarks" / "rules").iterdir()} == set(RULES)
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [*RULES])
 def test_a_certificate_is_about_its_rule_and_holds(name: str) -> None:
     rule, data = RULES[name], read_proof(ROOT / "benchmarks" / "rules" / f"{name}.json")

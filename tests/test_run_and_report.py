@@ -52,6 +52,7 @@ def run(cases: list[Case]) -> Run:
     return run_of(["sound", "wrong", "raises"], cases)[0]
 
 
+@pytest.mark.slow
 def test_every_planned_case_has_a_verdict(run: Run, cases: list[Case]) -> None:
     for backend in ("sound", "wrong", "raises"):
         verdicts = verdict_counts(run.results)[(backend, "onnx.QuantizeLinear")]

@@ -26,6 +26,7 @@ def mine(attribute: str) -> str:
     return f"{SAMPLES}:{attribute}"
 
 
+@pytest.mark.slow
 def test_it_gives_the_records_of_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     there = [sys.executable, "-P", "-m", "tiebreak", "run", "-b", "numpy-naive", "-b", mine("wrong"), *WORDS]
     done = subprocess.run([*there, "-o", str(tmp_path / "typed")], capture_output=True, text=True, check=False)

@@ -101,6 +101,7 @@ def test_values_have_causes_and_the_document_has_one_of_each(
         assert all(value is plain or sentence_of(key_of(value, plain.id)) for value in facet.values)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("operator", "source", "target", "attributes"), [NODES[n] for n in (0, 2, 5, 9)])
 def test_every_value_of_every_facet_is_inferred(
     operator: str, source: str, target: str, attributes: dict[str, Any]

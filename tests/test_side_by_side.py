@@ -26,6 +26,7 @@ def found(run: Run) -> SideBySide:
     return side_by_side(run, NAMES)
 
 
+@pytest.mark.slow
 def test_each_discrepancy_has_the_status_of_every_backend(run: Run, found: SideBySide) -> None:
     rows = found.status[found.element]
     own = run.discrepancies["backend"].map({name: at for at, name in enumerate(NAMES)}).to_numpy(int)

@@ -282,6 +282,7 @@ def fails(pages: Any) -> str:
     raise OSError(28, "no room")
 
 
+@pytest.mark.slow
 def test_an_error_leaves_the_old_site_and_what_was_killed_is_cleared(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ def options(scheme: str, width: int) -> dict[str, Any]:
     return {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_no_page_scrolls_sideways_and_axe_finds_nothing(chromium: Any, site: Path, scheme: str, width: int) -> None:
     from axe_playwright_python.sync_playwright import Axe

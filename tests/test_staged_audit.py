@@ -154,7 +154,7 @@ def test_scales_of_8_bits_and_their_elements_are_named(box: Any, output: str, wa
     assert all(one["semantics"] for one in found.values())
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("box", "output", "wanted"), TENSORS)
 def test_the_order_of_two_levels_is_named_and_spoils_no_other_output(
     box: Any, output: str, wanted: dict[str, str]
@@ -165,6 +165,7 @@ def test_the_order_of_two_levels_is_named_and_spoils_no_other_output(
     assert is_told(found[other], RIGHT_TENSOR[other]), found[other]["semantics"]
 
 
+@pytest.mark.slow
 def test_what_two_levels_do_in_no_way_of_the_table_is_not_named() -> None:
     found = stages_of(two_levels(element=element_of_odd_blocks), SMALL, "global_amax")
     assert found["elements"]["semantics"] == {} and found["elements"]["closest"]["differs"] > 20
@@ -227,6 +228,7 @@ def test_a_backend_that_refuses_or_fails_is_no_answer() -> None:
         list(staged_data(Backend(dynamic(), "crash"), node))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_for_each_output() -> None:
     chosen = ["audit", "onnx-reference", "--operator", DYNAMIC]
     shown = CliRunner().invoke(main, chosen)

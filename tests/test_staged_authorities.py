@@ -202,6 +202,7 @@ def verdicts(box: Any, operator: str, **attributes: Any) -> dict[tuple[str, str]
     return found
 
 
+@pytest.mark.slow
 def test_boxes_meet_or_contradict_documents_of_each_output() -> None:
     right = verdicts(dynamic(), DYNAMIC)
     assert {verdict for verdict, _ in right.values()} == {"meets"}

@@ -203,6 +203,7 @@ def test_a_disk_that_is_full_at_any_write_costs_nothing_that_was_found(
         check_full_disk(full_disk, words, unbroken, tmp_path / str(allowed), allowed)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 def test_standard_output_that_takes_nothing_loses_no_record(
     words: list[str], unbroken: dict[str, Any], tmp_path: Path

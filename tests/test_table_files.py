@@ -130,6 +130,7 @@ def test_columns_that_do_not_fit_are_damage(tmp_path: Path, column: dict[str, pa
         read_table(path, DTYPES)
 
 
+@pytest.mark.slow
 def test_a_run_holds_each_text_once(run: Run, few_rows: None, tmp_path: Path) -> None:
     write_run(tmp_path, run, [])
     for made in (run, read_run(tmp_path)):
@@ -143,6 +144,7 @@ def test_a_run_holds_each_text_once(run: Run, few_rows: None, tmp_path: Path) ->
         pd.testing.assert_frame_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_reports_are_the_same_of_plain_text_and_of_small_pieces(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = replace(run, results=with_plain_text(run.results), discrepancies=with_plain_text(run.discrepancies))
     wanted = texts_of(plain)

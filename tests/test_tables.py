@@ -97,6 +97,7 @@ def with_odd_values(run: Run) -> Tables:
     return replace(tables, discrepancies=odd)
 
 
+@pytest.mark.slow
 def test_load_has_every_table_with_its_columns_and_dtypes(folder: Path, run: Run) -> None:
     tables = load(folder)
     for name, frame in tables:

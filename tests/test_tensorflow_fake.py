@@ -357,6 +357,7 @@ def test_mistakes_name_parts_of_the_formula_and_give_outputs_of_the_right_form(o
     assert given > len(mistakes) / 2
 
 
+@pytest.mark.slow
 def test_contested_answers_of_tensorflow_are_what_it_gives() -> None:
     """Of the release whose answers the contested page quotes."""
     pytest.importorskip("tensorflow")

@@ -27,6 +27,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[IsolatedBackend]:
         yield found
 
 
+@pytest.mark.few(1)
 def test_an_operator_gives_its_result_at_every_shape(backend: IsolatedBackend) -> None:
     for x in (X, X[0], X[:, :1], np.zeros((0,), np.float32)):
         outcome = backend.run(Case("c", FAKE, (x, np.float32(0), np.float32(6))))

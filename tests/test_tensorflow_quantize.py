@@ -192,6 +192,7 @@ def test_narrow_range_leaves_the_lowest_int32_unused_in_working_precision_too() 
     assert outputs(full, working=True)[0] == [-2147483648]
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(cases(operator=Q))
 def test_oracle_and_kernel_agree_on_quantize(found: Case) -> None:

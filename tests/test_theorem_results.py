@@ -169,6 +169,7 @@ class Mine:
 """
 
 
+@pytest.mark.slow
 def test_a_runs_root_cause_tells_the_theorem(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(RECIPROCAL)
     chosen = ["--operator", "onnx.QuantizeLinear", "--type", "int8", "--input-type", "float32", "--level", "brief"]

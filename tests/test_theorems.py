@@ -212,6 +212,7 @@ def test_double_division_is_exact() -> None:
     assert found.equal and found.counterexample is None and found.without == found.scales > 0x70000000
 
 
+@pytest.mark.slow
 def test_a_comparison_sums_over_all_scales() -> None:
     found = compare(RECIPROCAL, DIVIDED, ScaleDomain(quantized="uint2"))
     assert found.normal and found.ends

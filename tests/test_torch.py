@@ -312,6 +312,7 @@ def test_reproducers_give_what_the_backend_gives(
     assert found["outputs"][0].tobytes() == run(name, node, *inputs).tobytes()
 
 
+@pytest.mark.slow
 def test_a_whole_reproducer_exits_with_1_while_it_is_wrong(tmp_path: Path) -> None:
     node, inputs = quantize_node(), (np.array([2.5], np.float32), np.array(1, np.float32), np.array(3, np.uint8))
     lines, path = BACKENDS["torch-decomposed"].reproducer(node, inputs), tmp_path / "wrong.py"

@@ -119,6 +119,7 @@ def test_black_boxes_are_named(
     assert found and {name: found[name] for name in wanted} == wanted, answer.closest()
 
 
+@pytest.mark.slow
 def test_other_products_and_levels_are_not_named() -> None:
     def odd_level(x: Array, scale: Array, point: Array) -> Array:
         level = clamp(last(x, scale, point), 0, 255)

@@ -32,6 +32,7 @@ def backend() -> Torch:
         pytest.skip(f"TorchInductor needs a C++ compiler: {error}")
 
 
+@pytest.mark.slow
 def test_a_compiled_function_rounds_and_serves_every_size_of_a_rank(backend: Torch) -> None:
     run = backend.compile(NODE)
     assert run(NO_TIES, ONE, TWO)[0].tolist() == [0, 1, 2, 4, 4, 255]

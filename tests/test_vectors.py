@@ -159,6 +159,7 @@ def test_builder_makes_the_same_bytes_of_every_file_again() -> None:
     assert not {name: problem for name, problem in checked.items() if problem}
 
 
+@pytest.mark.slow
 def test_one_operators_files_are_built_and_checked_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     operator = "tensorflow.FakeQuantWithMinMaxVarsPerChannel"
     (path,) = build_vectors(tmp_path, [operator])
@@ -382,6 +383,7 @@ def test_missing_file_and_empty_folder_are_bad_input(tmp_path: Path) -> None:
         vector_paths(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_file_of_each_operator_fits_the_schema() -> None:
     largest_first = sorted(vector_paths(), key=lambda path: -path.stat().st_size)
     smallest = {path.name.partition("-")[0]: path for path in largest_first}

@@ -42,6 +42,7 @@ def side_by_side(folder: Path, **releases: str) -> Run:
     return Run(info, pd.concat(results), pd.concat(discrepancies))
 
 
+@pytest.mark.slow
 def test_releases_are_compared_in_their_order_in_words_and_witnesses(maker: ModuleType, tmp_path: Path) -> None:
     text = maker.page(side_by_side(tmp_path, v3_0="aborts", v1_0="sound", v2_0="away"))
     first, second = text.split("### ")[1:]
@@ -54,5 +55,6 @@ def test_releases_are_compared_in_their_order_in_words_and_witnesses(maker: Modu
     assert "| 1.0 | dev | 155 | 0 | 25 |" in text
 
 
+@pytest.mark.slow
 def test_what_a_backend_said_is_no_markup(maker: ModuleType, tmp_path: Path) -> None:
     assert "<script" not in maker.page(side_by_side(tmp_path, v1="hostile", v2="hostile"))

@@ -81,6 +81,12 @@ def operands_half_for_odd(product: Change) -> Arithmetic:
     return run
 
 
+def result_half_for_odd(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """All operands become float32, whatever the scale's type, and so does each result; only the last is brought so."""
+    difference = x.astype(np.float32) - zero.astype(np.float32)
+    return half_for_odd(node, difference * scale.astype(np.float32))
+
+
 def limits_of(dtype: np.dtype[Any]) -> Any:
     limits: Callable[[Any], Any] = ml_dtypes.finfo
     return limits(dtype)
@@ -533,6 +539,7 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     *((Cause(key, "product"), steps(product=change)) for key, change in flushing_outputs(output_flushed)),
     *((Cause(key, "product"), arithmetic) for key, arithmetic in KERNELS[:2]),
     *((Cause(key, "product"), steps(product=change)) for key, change in PRODUCTS),
+    (Cause("result-half-for-odd-bfloat16", "product"), result_half_for_odd),
     (Cause("half-for-odd-bfloat16", "difference"), operands_half_for_odd(in_output_type)),
     (Cause("half-for-odd-bfloat16 + flushes-outputs", "difference"), operands_half_for_odd(output_flushed)),
     *((Cause(key, "difference"), steps(difference=change)) for key, change in DIFFERENCES),

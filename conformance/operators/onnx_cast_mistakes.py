@@ -270,6 +270,9 @@ def rounding() -> Iterator[tuple[Cause, Mistake]]:
         for narrow, read in NARROWED:
             yield Cause(f"{twice}:{narrow}", role), mistake(to_types(*names), read)
         yield Cause(ending("x-cut-off-to-bfloat16", goal), role), mistake(to_types(*names), cut_first(8))
+    for narrow, read in NARROWED:  # of which the first alone leaves what is beyond the largest value without a cause
+        cause = Cause(f"x-in:{narrow} + never-saturates", "saturate")
+        yield cause, mistake(to_types(*FLOAT8, write=saturate_never), read)
 
 
 def writes() -> Iterator[tuple[Cause, Mistake]]:

@@ -1,9 +1,9 @@
 """A mistake of a cast: exponent and significand moved field by field, as Triton's interpreter does it.
 
-The exponent is held in the field's range. To a narrower type the significand is cut off, and the first of the bits
-that are lost is added: ties go away from zero, and a carry is joined to the exponent by OR, so it is lost where the
-exponent is odd. A result below the normal range is shifted once more and cut off. A subnormal input there keeps the
-bits of its significand unshifted. Nothing looks for infinities, NaN or the largest value.
+The exponent is held in the field's range. To a narrower type the significand is cut off, and the first bit that is
+lost is added, so ties go away from zero. A carry is joined to the exponent by OR, so it is lost where that is odd. A
+result below the normal range is shifted once more and cut off; a subnormal input there keeps its significand's bits.
+Nothing looks for infinities, NaN or the largest value.
 """
 
 from __future__ import annotations
@@ -68,15 +68,12 @@ def moved_fields(word: Array, given: Fields, wanted: Fields) -> Array:
     exponent, significand = read(word, given)
     place = np.clip(exponent - given.bias + wanted.bias, 0, (1 << wanted.exponent) - 1)
     place = np.where(zero, 0, place)
-    lost = given.significand - wanted.significand
-    if given.bits > wanted.bits:
-        found = (significand >> lost) + (significand >> (lost - 1) & 1)
-    else:
-        found = significand << -lost
+    lost, narrows = given.significand - wanted.significand, given.bits > wanted.bits
+    found = (significand >> lost) + (significand >> (lost - 1) & 1) if narrows else significand << -lost
     field = word >> given.significand & ((1 << given.exponent) - 1)
     below = (place == 0) & (field != 0)
     by = 1 - wanted.bias - (field - given.bias)
-    leading = np.where(by <= wanted.significand, right(np.int64(1 << wanted.significand), by), 0)
+    leading = np.where(by <= wanted.significand, right(np.array(1 << wanted.significand), by), 0)
     found = np.where(below, right(found, by) | leading, found)
     if wanted.one_zero:
         is_nan = zero & (sign == 1) & given.one_zero  # whose word is that of the other type's NaN, too
