@@ -705,7 +705,7 @@ LIBRARIES = {
     ),
     **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
     **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_jax)),
-    **dict.fromkeys(("triton-interpreter", "triton-cuda"), Library(handed_over.triton_kernel, for_triton)),
+    **dict.fromkeys(("triton-interpreter", "triton-cuda"), Library(handed_over.triton_kernel, for_triton, first=True)),
     "executorch": Library(handed_over.exported_functions, for_exported),
     "gguf": Library(handed_over.gguf_function, for_gguf),
     **dict.fromkeys(("ggml", "ggml-cpu"), Library(handed_over.ggml_functions, for_ggml)),
