@@ -13,6 +13,7 @@ from tiebreak.adapters.tensorflow import TensorFlow
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_kernels import KERNELS
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, decode
@@ -123,3 +124,15 @@ def test_xla_multiplies_by_the_rounded_inverse_of_the_integer(name: str) -> None
     (found,) = load_backend("tensorflow-xla").compile(case.node)(*case.inputs)
     assert run(case.node, *case.inputs)[0].tolist() == found.tolist()
     assert judge_outputs((found,), truths_of(case)).count(DEVIATES) > 0
+
+
+@pytest.mark.parametrize("operator", [V2, V3, V4])
+@pytest.mark.parametrize("real", ["float32", "float64"])
+def test_a_subnormal_range_is_measured_before_it_is_flushed(operator: str, real: str) -> None:
+    """TensorFlow's zeros have the signs of the numbers: input_max, not the first zero, is what steps are made of."""
+    cases = indexed_cases(VECTORS / file_name(operator, real, real))
+    (case,) = (case for case in cases if case.id.endswith("/subnormal-range-measured"))
+    (given,) = load_backend("tensorflow").compile(case.node)(*case.inputs)[:1]
+    assert (given == 0).all() and np.signbit(given).tolist() == np.signbit(case.inputs[0]).tolist()
+    (kernels_own,) = (run for cause, run in TESTED[operator].mistakes if cause.id == KERNELS[0][0].id)
+    assert np.signbit(kernels_own(case.node, *case.inputs)[0]).tolist() == np.signbit(given).tolist()

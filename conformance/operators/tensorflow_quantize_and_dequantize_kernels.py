@@ -121,13 +121,15 @@ class RoundTripKernel:
     inverse: Callable[[Array, Array], Array] = over_integer
     clamp: Clamp = x_first
     whole: Callable[[RoundTripKernel, Array, Array, str], Array] = product_first
+    measures_held: bool = False  # whether x is held before its range is measured: then the first of zeros is both ends
 
     def __call__(self, node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         if not x.size:
             return (x,)
         with np.errstate(all="ignore"):
+            measured = self.held(x) if self.measures_held else x
+            low, high = (self.held(end) for end in range_as_given(node, measured, low, high))
             x = self.held(x)
-            low, high = (self.held(end) for end in range_as_given(node, x, low, high))
             ends = tuple(np.asarray(end, x.dtype) for end in integers_of(node.attributes))
             by_min, factor = self.factor(low, high, *ends)
             sides = (self.inverse(end, whole) for end, whole in zip((low, high), ends, strict=True))
@@ -152,7 +154,7 @@ KERNELS: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("side-over-integer-measured + flushes", "quotient"), RoundTripKernel()),
     (
         Cause("side-times-inverse-of-integer + flushes", "quotient"),
-        RoundTripKernel(inverse=times_inverse, clamp=least_first, whole=half_fused),
+        RoundTripKernel(inverse=times_inverse, clamp=least_first, whole=half_fused, measures_held=True),
     ),
     (
         Cause("side-times-inverse-measured", "quotient", 1),
@@ -160,6 +162,6 @@ KERNELS: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (
         Cause("side-over-integer-measured:the least for what equals it + flushes", "quotient", 1),
-        RoundTripKernel(clamp=least_first),
+        RoundTripKernel(clamp=least_first, measures_held=True),
     ),
 )
