@@ -55,6 +55,7 @@ def test_the_separation_matrix_has_a_witness_or_a_reason_for_every_pair(operator
         assert tuple(both) == pair.gives and both[0] != both[1]
 
 
+@pytest.mark.slow
 def test_the_matrix_is_written_as_a_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     assert cli("--matrix", "--operator", "onnx.QuantizeLinear", "--page", str(page)).exit_code == 0

@@ -68,7 +68,7 @@ def by_halves(comparison: Comparison, pair: list[Semantics], setting: Probe) -> 
     return "same"
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("operator", "attributes", "real", "kind"), SMALL)
 def test_halves_say_what_going_through_all_inputs_says(
     operator: str, attributes: dict[str, Any], real: str, kind: str
@@ -136,6 +136,7 @@ def test_ordinals_count_all_numbers_in_order(real: str) -> None:
     assert (np.diff(x) > 0).all() and np.isfinite(x).all() and x[3] == 0 and (x == -x[::-1]).all()
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(("operator", "attributes", "real", "kind"), USUAL)
 def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
     operator: str, attributes: dict[str, Any], real: str, kind: str

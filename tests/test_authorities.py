@@ -148,6 +148,7 @@ def test_documents_are_silent_on_other_types_and_without_a_formula() -> None:
     assert len(open_facets(BY_ID["torch-quantize"], arithmetic_of(INT8))) == 6
 
 
+@pytest.mark.slow
 def test_a_plain_backend_meets_onnx_and_its_equals() -> None:
     rows = judged(plain)
     met = {name for name, verdict in verdicts(rows).items() if verdict == "meets"}
@@ -160,6 +161,7 @@ def test_a_plain_backend_meets_onnx_and_its_equals() -> None:
     assert 0 < rows["paddle-round-type-0"]["inputs"] < rows["onnx"]["inputs"]  # zero points of 0 only
 
 
+@pytest.mark.slow
 def test_an_odd_zero_point_separates_stablehlo_from_onnx() -> None:
     old, new = judged(plain)["stablehlo"], judged(zero_point_first)["onnx"]
     for row, document, backend in ((old, "2", "1"), (new, "1", "2")):
@@ -174,6 +176,7 @@ def test_an_odd_zero_point_separates_stablehlo_from_onnx() -> None:
     assert found["stablehlo"] == found["torch-module"] == "meets" and found["webnn"] == "contradicts"
 
 
+@pytest.mark.slow
 def test_ties_away_contradict_onnx_and_meet_paddles_round_type_1() -> None:
     rows = judged(ties_away)
     assert rows["paddle-round-type-1"]["verdict"] == rows["ngraph"]["verdict"] == "meets"
@@ -183,7 +186,7 @@ def test_ties_away_contradict_onnx_and_meet_paddles_round_type_1() -> None:
     assert (rows["onnx"]["gives"], rows["onnx"]["got"]) == (["0"], "1")
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("box", "document", "facets"),
     [
@@ -199,6 +202,7 @@ def test_a_contradiction_names_its_facet(box: Any, document: str, facets: list[s
     assert row["verdict"] == "contradicts" and row["facets"] == facets and row["contradicted"] > 0
 
 
+@pytest.mark.slow
 def test_every_witness_is_what_the_box_gives_and_the_document_does_not() -> None:
     for box in (fused, truncates, of_two_minds):
         for name, row in judged(box).items():
@@ -220,6 +224,7 @@ def test_what_no_arithmetic_describes_still_has_a_row_for_each_document() -> Non
     assert rows["torch-module"]["verdict"] == "can't be told"  # it rounds ties both ways, each of which is allowed
 
 
+@pytest.mark.slow
 def test_extreme_inputs_are_named_if_no_ordinary_one_contradicts() -> None:
     row = judged(of_numpy)["onnx"]
     assert row["verdict"] == "contradicts" and row["domain"] == "edge"
@@ -249,6 +254,7 @@ def test_what_tells_two_documents_apart() -> None:
 NODE = {"operator": "onnx.QuantizeLinear", "attributes": {}, "input_type": "float32", "output_type": "int8"}
 
 
+@pytest.mark.slow
 def test_the_command_prints_documents_then_verdicts() -> None:
     result = cli("numpy-naive", "--type", "int8")
     assert result.exit_code == 0 and not result.stderr

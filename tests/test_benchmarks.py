@@ -144,6 +144,7 @@ def test_data_are_what_they_are_called() -> None:
     assert 100 < np.abs(quotients("subnormal inputs and scale")).max() < 132
 
 
+@pytest.mark.slow
 def test_every_setting_of_the_kernel_is_measured(without_libraries: None) -> None:
     rows = kernel.measure(TINY)
     own = [row for row in rows if row["who"] == "tiebreak"]
@@ -315,6 +316,7 @@ def test_a_run_by_stage(in_this_process: None) -> None:
     assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_what_a_case_costs(in_this_process: None) -> None:
     few = {"level": "quick", "operators": ("onnx.QuantizeLinear",), "input_type": "float32", "output_type": "uint8"}
     found = case_costs.measure({**few, "operators": ("ngraph.Quantize",)}, few, 1)
@@ -330,6 +332,7 @@ def test_what_a_case_costs(in_this_process: None) -> None:
     assert "not measured" not in aim and f"| {case_costs.FURTHER} | " in shown
 
 
+@pytest.mark.slow
 def test_an_audit_and_the_same_with_numpy() -> None:
     assert audit.compared(400_000) == audit.compared_with_numpy(400_000) > 190_000
     found = audit.measure(1, 20_000)
@@ -355,6 +358,7 @@ def test_a_full_run_is_a_run_and_its_memory_that_of_this_process(in_this_process
     assert f"| 1 | {row['cases']:,} |" in text and "a full run's main process" in text
 
 
+@pytest.mark.slow
 def test_a_full_run_that_fails_is_not_measured() -> None:
     broken = full_run.measure(("numpy-naive",), {"operators": ("no.Such",)})
     assert broken["rows"] == [] and "no.Such" in broken["note"]

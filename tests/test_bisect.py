@@ -107,6 +107,7 @@ AUDITS = {
 }
 
 
+@pytest.mark.slow
 def test_both_sides_are_written_and_told(two_releases: Path) -> None:
     told: list[str] = []
     found = bisect_job("onnxruntime", SELECTION, "1.0", "1.10", two_releases, told.append)

@@ -131,6 +131,7 @@ def test_the_rest_is_small_and_has_every_kind() -> None:
     assert found["path"] == brief < quick / 2
 
 
+@pytest.mark.slow
 def test_it_is_what_a_run_does_that_names_no_level(tmp_path: Path) -> None:
     words = [
         "run",

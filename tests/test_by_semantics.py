@@ -97,6 +97,7 @@ def test_several_facets_at_once_are_one_cause() -> None:
     assert counts[FAULTS] >= 0.95 * counts.total()
 
 
+@pytest.mark.slow
 def test_a_path_is_named_with_what_it_does() -> None:
     counts = named(odd_tail)
     assert set(counts) == {f"{FAULTS}, in the tail of a vector loop of 8"}

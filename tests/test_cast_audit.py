@@ -367,7 +367,7 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("backend", "source", "target", "attributes", "wanted"), REAL)
 def test_real_libraries_are_named(
     backend: str, source: str, target: str, attributes: dict[str, Any], wanted: dict[str, str]

@@ -45,7 +45,7 @@ def named(
     return causes_of_records(records)
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("arithmetic", "cause"),
     [
@@ -119,6 +119,7 @@ def test_a_mistake_gets_its_name_and_no_other(arithmetic: wb.Arithmetic, cause: 
     assert counts[cause] >= share * sum(counts.values()) > 0, counts
 
 
+@pytest.mark.slow
 def test_an_added_half_is_not_taken_for_a_tie_rule_nor_the_other_way() -> None:
     for arithmetic, cause in (
         (wb.with_mode("ROUND_NEAREST_UPWARD"), "wrong tie rule: NEAREST_UPWARD"),

@@ -81,6 +81,7 @@ def test_wrong_claims_are_refused_in_one_line(given: dict[str, Any], told: str) 
         parsed_claims(given)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", [name for name in registered() if name != "ngraph"])
 def test_built_in_backends_say_of_each_operator_which_it_is(name: str) -> None:
     try:
@@ -134,6 +135,7 @@ def test_the_gate_and_a_comparison_tell_hazards_apart(boxes: Path, tmp_path: Pat
     assert CliRunner().invoke(main, [*gate, "--judge-foreign"]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_sweep_tells_hazards_apart(boxes: Path, tmp_path: Path) -> None:
     chosen = ["--operator", "onnx.QuantizeLinear", "--input-type", "float16", "--type", "int8", "--input"]
     chosen += ["y_scale=1", "--input", "y_zero_point=0", "--json", "-o", str(tmp_path / "sweep.json")]

@@ -58,6 +58,7 @@ def test_every_discrepancy_is_in_one_cluster_with_its_smallest_witness(run_dir: 
         assert f"gives {cluster['witness']['got']}, not {cluster['witness']['expected']}" in cluster["sentence"]
 
 
+@pytest.mark.slow
 def test_a_clusters_reproducer_is_cut_down_and_shows_it(run_dir: Path, tmp_path: Path) -> None:
     for cluster in read_run(run_dir).info["clusters"]:
         script = CliRunner().invoke(main, ["repro", cluster["id"], "--run", str(run_dir)])

@@ -38,6 +38,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(("name", "cause"), EXPECTED.items())
 def test_a_wrong_dequantizer_gets_its_cause(name: str, cause: str) -> None:
     """At most a twentieth gets no cause or two: where the box treats an infinite scale in a way of its own."""

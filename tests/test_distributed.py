@@ -165,6 +165,7 @@ def test_every_scale_on_a_cluster_is_the_one_here(
     assert found[0] == found[1] and found[0]["total"]["pairs"] > 0
 
 
+@pytest.mark.slow
 def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluster, tmp_path: Path, mine: str) -> None:
     certificate, spec = tmp_path / "c.json", f"{mine}:quick"
 

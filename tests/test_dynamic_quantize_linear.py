@@ -72,7 +72,7 @@ def named(run: Run) -> Counter[str]:
     return causes_of(run, vectors())
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
     counts = named(BOXES[box])

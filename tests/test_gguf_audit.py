@@ -53,7 +53,7 @@ def plain(kind: str) -> dict[str, dict[str, str]]:
     return {"scales": {**PLAIN_SCALES, **own}, "elements": {**PLAIN_ELEMENTS, **own, "round_mode": MODES[kind]}}
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", DIVISORS)
 @pytest.mark.parametrize("right", RIGHT, ids=lambda one: one.name)
 def test_right_blocks_are_named(right: WrongBackend, kind: str) -> None:

@@ -236,6 +236,7 @@ def test_the_job_is_as_github_wants_it() -> None:
     ]
 
 
+@pytest.mark.slow
 @needs_nightly
 def test_the_job_runs_what_is_new_and_tells_what_it_could_not(runs: Path, tmp_path: Path) -> None:
     folder = tmp_path / "work"

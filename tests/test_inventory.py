@@ -38,6 +38,7 @@ def listed(*words: object, **environment: str) -> list[dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 def test_operators_and_types_are_those_that_a_backend_ran_when_asked() -> None:
     sound, naive = listed("-b", f"{SAMPLES}:sound", "-b", "numpy-naive")
     assert (sound["version"], sound["installed"], sound["message"]) == ("1.0", True, "")

@@ -83,7 +83,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("attribute", "status", "fault", "message"), FAULTS)
 def test_fault_costs_one_case_of_its_batch_and_is_named(attribute: str, status: str, fault: str, message: str) -> None:
     sizes = [1, 2, 6, 7, 8, 3]

@@ -233,6 +233,7 @@ def parameters_of(
     return _kernel.Parameters(np.array([scale]), np.array([3], np.int64), wide, mode, working, *ends)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("real", ["float16", "float32", "float64"])
 def test_integers_of_fifty_bits(path: str, real: str) -> None:
     """Audits round to a type of 52 bits; quotients are right below 2^50, where neither sum is split."""

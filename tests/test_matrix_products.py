@@ -218,7 +218,7 @@ def agree(case: Case) -> None:
         assert codes[states != UNDEFINED].tolist() == own[states != UNDEFINED].tolist()
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("name", "cause"), NAMED, ids=[name for name, _ in NAMED])
 def test_a_cause_reproduces_the_wrong_backend(name: str, cause: str) -> None:
     box = next(wrong for wrong in qlinear.WRONG if wrong.name == f"qlinear-matmul: {name}")

@@ -164,7 +164,7 @@ FUSED = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "more"),
     [("fused, by the reciprocal", ""), ("fused, by the reciprocal, truncates and wraps", " + truncates-and-wraps")],

@@ -141,7 +141,7 @@ def some_cases(operator: str) -> list[Case]:
     return cases[:: max(1, len(cases) // 50)]
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("operator", WITH_MISTAKES)
 def test_each_operator_with_mistakes_has_a_smallest_choice(operator: str) -> None:
     found = fewest_cases(some_cases(operator), "exact")

@@ -51,7 +51,7 @@ def alone(path: Path) -> str:
     )
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", ["python", "program", "c"])
 def test_a_starting_file_conforms_where_it_does_not_refuse(tmp_path: Path, way: str) -> None:
     backend = IsolatedBackend(spec_of(way, new_backend("edge-npu", way, tmp_path / "new")))

@@ -72,7 +72,7 @@ def as_json(array: np.ndarray[Any, Any]) -> dict[str, str]:
     return {"bits": " ".join(f"{code:x}" for code in codes)}
 
 
-@pytest.mark.few(7)
+@pytest.mark.few(5)
 @pytest.mark.parametrize("form", ["npz", "bin", "json", "all.bin"])
 @pytest.mark.parametrize("what", SOME)
 def test_exact_results_come_back_as_exact(tmp_path: Path, what: str, form: str) -> None:
@@ -198,6 +198,7 @@ def test_a_reason_makes_it_unsupported(tmp_path: Path) -> None:
     assert [row["message"] for row in rows if row["verdict"] == "unsupported"] == ["no such kernel"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("named", "version"),
     [(["onnxruntime@1.20.1"], "1.20.1"), (["npu@2", "--backend-version", "3"], "3"), (["npu"], "unknown")],

@@ -35,7 +35,7 @@ OTHERS = set(OPERATORS) - TWINS - {operator for operator, *_ in CHOSEN}
 FILES = (*CHOSEN, *(next(all_files([operator])) for operator in sorted(OTHERS)))
 
 
-@pytest.mark.few(6)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("operator", "first", "second"), FILES)
 def test_oracle_gives_what_is_stored_in_working_precision(operator: str, first: str, second: str) -> None:
     """By the first mode allowed. What it leaves open is stored as open; where it is the only one, nothing else is."""

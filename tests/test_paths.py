@@ -259,6 +259,7 @@ def test_one_answer_everywhere_gives_no_row_right_or_wrong(records: RunRecords, 
     assert bool(causes) is name.startswith("always")
 
 
+@pytest.mark.slow
 def test_another_kernel_for_large_arrays() -> None:
     records = run_probes(
         ["large_arrays"], [case for case in probes_of_bytes() if case.inputs[0].shape in ((3,), (67,), (70,), (LARGE,))]

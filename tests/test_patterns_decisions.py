@@ -212,6 +212,7 @@ def test_a_part_in_float_has_no_decision() -> None:
     assert list(decisions_of(pattern)) == []
 
 
+@pytest.mark.slow
 def test_the_page_names_every_decision() -> None:
     path = Path(__file__).parent.parent / "docs" / "pattern-decisions.md"
     assert path.read_text(encoding="utf-8") == page(), "run: python tests/make_decisions_page.py"

@@ -28,6 +28,7 @@ def files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_what_was_asked(tmp_path: Path) -> None:
     """By SIGTERM while the third setting of six hangs; the page and the message say so."""
     hanging, folder = tmp_path / "hanging", tmp_path / "out"

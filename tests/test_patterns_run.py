@@ -175,6 +175,7 @@ runtime.ask(pattern, pairs, {"x": np.zeros((1, 1), np.uint8)}, "as shipped")
 """
 
 
+@pytest.mark.slow
 def test_the_process_of_a_runtime_ends_with_its_parent(tmp_path: Path) -> None:
     """Even while the runtime hangs, and though nobody can tell it to end."""
     hanging = tmp_path / "hanging"

@@ -155,6 +155,7 @@ def test_an_assertion_of_torch_is_a_fault() -> None:
         refusing(fails)
 
 
+@pytest.mark.slow
 def test_the_script_shows_both_answers(library: TorchPatterns, tmp_path: Path) -> None:
     one = asked("Q(AveragePool(DQ(x)))", "int8", ("0.1", "0.3"), (1, 3))
     row = int(np.argmax(one.answer(library, SHIPPED) != one.answer(library)))

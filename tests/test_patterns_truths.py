@@ -106,6 +106,7 @@ def test_a_node_between_a_curve_and_q_has_no_exact_truth() -> None:
         exact.exact(pattern, pairs, {"x": np.zeros((1, 1), np.uint8), "b": np.zeros((1, 1), np.uint8)})
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_truths_agree_where_float32_is_exact(name: str) -> None:
     """Scales are powers of two, so that no step but exp and tanh rounds, and a decision is never missed."""

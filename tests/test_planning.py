@@ -197,7 +197,7 @@ def in_python(code: str, cache: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", code], env=here, stdout=subprocess.PIPE, stderr=-3, text=True)
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_process_outlives_the_one_that_planned(tmp_path: Path, number: signal.Signals) -> None:
     process = in_python(WAITING, tmp_path)

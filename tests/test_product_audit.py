@@ -111,6 +111,7 @@ def test_black_boxes_are_named(operator: str, source: str, target: str, run: Any
     assert found and {name: found[name] for name in wanted} == wanted, answer.closest()
 
 
+@pytest.mark.slow
 def test_what_no_table_has_is_not_named() -> None:
     right = box("int8", written, first=False, ends=clamp)
 
@@ -144,6 +145,7 @@ def test_values_have_causes_and_the_document_has_one_of_each(operator: str, sour
         assert all(value is plain or sentence_of(key_of(value, plain.id)) for value in facet.values)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("operator", "source", "target"), [NODES[0], NODES[2], NODES[6]])
 def test_every_value_of_every_facet_is_inferred(operator: str, source: str, target: str) -> None:
     """Each value where nothing else is unlike the document's, and no other one is left."""

@@ -151,7 +151,7 @@ def probe_of(x: Array, low: Array, high: Array) -> Any:
     return Probe(x, (low, high))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("mode", "kind"), COUNTS)
 def test_every_combination_is_told_from_all_others(mode: str, kind: str) -> None:
     node = node_of(mode, kind, narrow=(mode, kind) == (SCALED, "uint8"))

@@ -138,6 +138,7 @@ def test_what_changed_is_in_the_feed_with_dates_of_the_runs(site: Path) -> None:
     assert "floor(q + 0.5)" in (next(feed.iter(f"{ATOM}content")).text or "")
 
 
+@pytest.mark.slow
 def test_an_address_makes_the_feeds_links_absolute(runs: Path, tmp_path: Path) -> None:
     assert built(runs, tmp_path / "site", "--address", "https://example.org/results").exit_code == 0
     feed = ET.parse(tmp_path / "site" / "feed.xml").getroot()

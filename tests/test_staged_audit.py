@@ -154,7 +154,7 @@ def test_scales_of_8_bits_and_their_elements_are_named(box: Any, output: str, wa
     assert all(one["semantics"] for one in found.values())
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize(("box", "output", "wanted"), TENSORS)
 def test_the_order_of_two_levels_is_named_and_spoils_no_other_output(
     box: Any, output: str, wanted: dict[str, str]

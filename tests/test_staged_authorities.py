@@ -54,6 +54,7 @@ def bits(x: float) -> int:
     return int(f32(x).view(np.uint32))
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("output", "name", "x", "others", "gives"),
     [

@@ -81,6 +81,7 @@ def same_mode(one: Node, other: Node) -> bool:
     return one.operator != BLOCKS or one.value("scaling_mode") == other.value("scaling_mode")
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("operator", "source", "target", "mode", "same"), NODES)
 def test_every_two_values_are_told_apart_by_a_golden_vector(
     operator: str, source: str, target: str, mode: str, same: dict[str, Pairs]
@@ -111,6 +112,7 @@ def is_shown(stage: Stage, witness: Probe, cases: Sequence[Case]) -> bool:
     return any(wanted <= {*case.inputs[0].astype(np.float64).reshape(-1).tolist()} for case in alike)
 
 
+@pytest.mark.slow
 def test_the_stored_witnesses_are_those_of_the_stages() -> None:
     """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
     stored = {(operator, kind) for operator, kinds in witnesses().items() if operator in STAGED for kind in kinds}

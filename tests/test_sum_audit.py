@@ -143,6 +143,7 @@ def test_black_boxes_are_named(kind: str, run: Any, wanted: dict[str, str]) -> N
     assert found and {name: found[name] for name in wanted} == wanted, answer.closest()
 
 
+@pytest.mark.slow
 def test_what_no_table_has_is_not_named() -> None:
     right = box("int8", written)
 
@@ -178,6 +179,7 @@ def test_values_have_causes_and_the_document_has_one_of_each(kind: str) -> None:
         assert all(value is plain or sentence_of(key_of(value, plain.id)) for value in facet.values)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_value_of_every_facet_is_inferred(kind: str) -> None:
     """Each value where nothing else is unlike the document's, and no other one is left."""

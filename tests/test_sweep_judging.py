@@ -87,7 +87,7 @@ SPACES: dict[str, tuple[Selection, int]] = {
 }
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("name", SPACES)
 def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
     selection, at = SPACES[name]

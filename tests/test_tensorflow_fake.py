@@ -383,6 +383,7 @@ def test_contested_answers_of_tensorflow_are_what_it_gives() -> None:
     assert checked in (0, every)
 
 
+@pytest.mark.slow
 def test_tensorflows_arithmetic_is_the_one_named() -> None:
     """On ordinary and on subnormal operands, bit for bit: the first causes that the records name."""
     pytest.importorskip("tensorflow")

@@ -135,6 +135,7 @@ def test_other_products_and_levels_are_not_named() -> None:
         assert answer.semantics() == {} and closest is not None and closest["differs"] > 5
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("operator", "kind"), [(TENSOR, "int8"), (CHANNEL, "uint8"), (FAKE, ""), (FAKE_CHANNEL, "")])
 def test_what_the_document_says_is_the_oracles(operator: str, kind: str) -> None:
     arithmetic, compared = arithmetic_of(audited_node(operator, {}, "", kind, 0)), 0
@@ -185,6 +186,7 @@ def test_torch_fuses_the_zero_point_into_the_product_with_the_inverse() -> None:
     assert (found["scaling"], found["zero_point"], found["round_mode"]) == ("fused", "before-rounding", EVEN)
 
 
+@pytest.mark.slow
 def test_torchs_fake_quantizers_multiply_by_the_inverse_and_pass_through_int64() -> None:
     pytest.importorskip("torch")
     found = audit(FAKE_CHANNEL)

@@ -201,7 +201,7 @@ def named(run: Run, types: tuple[str, str]) -> Counter[str]:
     return causes_of_records(records)
 
 
-@pytest.mark.few(3)
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("box", "types", "key"), NAMED, ids=[box for box, *_ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, types: tuple[str, str], key: str) -> None:
     counts = named(BOXES[box], types)

@@ -82,6 +82,7 @@ def test_black_boxes_are_named(operator: str, source: str, target: str, steps: S
     assert found and {name: found[name] for name in wanted} == wanted, answer.closest()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("operator", [TENSORFLOW, STABLEHLO])
 def test_what_no_table_has_is_not_named(operator: str) -> None:
     def afraid_of_five(*inputs: Array) -> Array:

@@ -238,5 +238,6 @@ def test_openvino_rounds_weights_in_bfloat16_by_half_a_unit_for_odd_numbers() ->
     assert semantics_of_backend("openvino", "--input-type", "bfloat16") == wanted
 
 
+@pytest.mark.slow
 def test_openvino_rounds_weights_to_float16() -> None:
     assert semantics_of_backend("openvino", "--input-type", "float16") == PLAIN | {"precision": "float16"}
