@@ -184,7 +184,7 @@ def scale_space_from(data: Mapping[str, Any]) -> ScaleSpace:
         parts = tuple(part_from(row) for row in data["parts"])
         return check_scale_space(ScaleSpace(node, int(data["zero_point"]), parts, bool(data["along_axis"])))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"not the description of a sweep of every scale: {error}") from None
+        raise InvalidInput(f"not the description of a sweep of every scale: {error!s:.200}") from None
 
 
 def part_from(row: Sequence[Any]) -> Part:

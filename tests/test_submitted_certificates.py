@@ -139,6 +139,24 @@ def test_each_field_of_a_sweeps_certificate_is_checked(name: str, written: Path,
     assert passed - causes - FACTS == UNSEEN[name] and len(paths) - len(passed) > 40
 
 
+JUNK: list[Any] = [None, 7, -1, True, float("nan"), 1e300, "", "x", "1" * 5000, "\ud800", [], [[]], {}, 10**30, "0x"]
+
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("name", ["wrong", "certain", "wrong-scales"])
+def test_no_junk_in_a_certificate_gives_a_traceback(name: str, written: Path, tmp_path: Path) -> None:
+    whole, refused = data_of(written, name), 0
+    for number, path in enumerate(paths_of(whole)):
+        for turn in (0, 5, 10):
+            data = copy.deepcopy(whole)
+            change(path, JUNK[(number + turn) % len(JUNK)])(data)
+            with suppress(TiebreakError):
+                looked_at(data, tmp_path)
+                refused -= 1
+            refused += 1
+    assert refused > 80
+
+
 def paths_of(data: Any, before: str = "") -> Iterator[str]:
     """Paths to each value; of long lists, and of parts of scales, the first and the last."""
     items = list(data.items()) if isinstance(data, dict) else list(enumerate(data)) if isinstance(data, list) else []

@@ -21,7 +21,9 @@ from tiebreak.conformance.submissions.sweep_results import Trial, check_results
 from tiebreak.conformance.sweep.certificate import FORMAT
 from tiebreak.golden.scale_space import ScaleSpace, scale_space_from
 from tiebreak.golden.space import Space, space_from
+from tiebreak.golden.untrusted_text import one_line
 
+LONGEST = 600  # characters of a reason
 SECONDS = 3.0  # in which blocks of a certificate are tried again
 
 
@@ -36,7 +38,7 @@ def check_certificates(one: Submission, folder: Path, seed: int) -> dict[str, di
         try:
             lines = checked(one, data, folder / name, seed)
         except Refused as reason:
-            raise Refused(f"{name}: {reason}") from None
+            raise Refused(one_line(f"{name}: {reason}", LONGEST)) from None
         seconds = round(time.perf_counter() - started, 1)
         found[name] = {"format": data["format"], "checked": lines, "seconds": seconds}
     return found
