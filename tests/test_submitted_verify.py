@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,11 @@ def test_a_verified_run_is_found_right_and_says_what_is_not_known(run: Path, tmp
     assert said["judged again"].startswith(f"{len(rows) - 2} of {len(rows) - 2} cases")
     assert "1 deviates" in said["verdicts"] and "1 unsupported" in said["verdicts"] and "1 error" in said["verdicts"]
     assert found["backends"] == [{"name": "my-npu", "version": "0.3"}] and found["level"] == "offline"
-    lines = cli("submit", "check", tmp_path / "file").output
-    assert "is not known" in lines
+    assert "is not known" in cli("submit", "check", tmp_path / "file").output
+    with zipfile.ZipFile(tmp_path / "file") as opened:
+        environment = json.loads(opened.read("environment.json"))
+    assert environment["about"].startswith("where the outputs were judged; where they were computed")
+    assert environment["backends"][0]["attestation"]["ran"] == "elsewhere"
 
 
 @pytest.mark.few(1)
