@@ -27,6 +27,7 @@ from tiebreak.golden.thresholds import INFINITE, LARGEST, asked_of, columns, pat
 CALL = 1 << 22  # inputs of one call, if a scale has not more by itself
 CALLS = {8: 1, 16: 4}  # of a block, by the bits of the output: blocks of 16 bits are many
 LINE = 1 << 22  # inputs of a block with one scale
+MOST_PARTS, MOST_BLOCKS = 1000, 1 << 18  # the largest sweeps have less than half of them
 
 
 class ScalePart(NamedTuple):
@@ -183,7 +184,7 @@ def scale_space_from(data: Mapping[str, Any]) -> ScaleSpace:
         parts = tuple(part_from(row) for row in data["parts"])
         return check_scale_space(ScaleSpace(node, int(data["zero_point"]), parts, bool(data["along_axis"])))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"not the description of a sweep of every scale: {error}") from None
+        raise InvalidInput(f"not the description of a sweep of every scale: {error!s:.200}") from None
 
 
 def part_from(row: Sequence[Any]) -> Part:
@@ -205,6 +206,8 @@ def check_scale_space(space: ScaleSpace) -> ScaleSpace:
             raise InvalidInput(f"part {part.name!r} of the sweep has scales or inputs that float32 has not")
     if space.node.input_type != "float32" or space.result.bits not in CALLS:
         raise InvalidInput(f"every scale is for float32 and results of 8 or 16 bits, not {space.node.output_type}")
+    if len(space.parts) > MOST_PARTS or space.blocks > MOST_BLOCKS:
+        raise InvalidInput(f"{len(space.parts):,} parts with {space.blocks:,} blocks are more than any sweep has")
     if not space.result.lowest <= space.zero_point <= space.result.highest:
         raise InvalidInput(f"the zero point {space.zero_point} is outside {space.result.name}")
     return space

@@ -134,7 +134,7 @@ def space_from(data: Mapping[str, Any]) -> Space:
         flags = bool(data["every_scale"]), bool(data["column"])
         return check_space(Space(node, tuple(arrays), *flags, int(data["block"])))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"not the description of a sweep: {error}") from None
+        raise InvalidInput(f"not the description of a sweep: {error!s:.200}") from None
 
 
 def check_space(space: Space) -> Space:

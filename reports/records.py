@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INFO, RESULTS, DISCREPANCIES, CASES, OUTPUTS = RECORDS
+OFFLINE = "offline"  # the level of runs by `tiebreak verify`, whose device no command reaches
 LARGEST_INFO = 1 << 30  # bytes of run.json
 MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
 DOMAIN_COLUMNS = tuple(f"{what}_{domain}" for domain in DOMAINS[:2] for what in ("judged", "working", "deviates"))

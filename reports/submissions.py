@@ -20,6 +20,8 @@ def print_checked(found: Mapping[str, Any]) -> None:
     width = max(map(len, found["checked"]))
     for name, text in found["checked"].items():
         click.echo(f"  {name:{width}}  {one_line(text, LONGEST)}")
-    for name, kind in found["certificates"].items():
-        click.echo(f"  {'certificate':{width}}  {name}: {kind}")
+    for name, one in found["certificates"].items():
+        click.echo(one_line(f"{name}: {one['format']}, looked at for {one['seconds']} s", LONGEST))
+        for text in one["checked"]:
+            click.echo(f"  {'':{width}}  {one_line(text, LONGEST)}")
     click.echo("nothing in it contradicts itself, the golden vectors or the arithmetic")

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.cases.recipes import made_by
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.exported import CaseToExport, Files, Numbered, case_to_export
 from tiebreak.conformance.offline.layouts import LAYOUTS, CaseLayout
+from tiebreak.conformance.running.journal import selection_row
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_empty, write_bytes_aside, write_text_aside
@@ -27,10 +29,11 @@ MANIFEST, LEFT_OUT = "manifest.json", "unsupported.txt"
 
 @dataclass
 class Export:
-    """The cases that were written, and by id why others were not."""
+    """The cases that were written, those that were not, and by id why."""
 
     layout: str
     kept: list[Numbered] = field(default_factory=list)
+    left_out: list[Numbered] = field(default_factory=list)
     unsupported: dict[str, str] = field(default_factory=dict)
 
 
@@ -39,16 +42,19 @@ def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
 
     Raises InvalidInput if the folder is not empty or can't be written, or if no case was written.
     """
-    found = export_cases(plan(selection), folder, layout)
+    found = export_cases(plan(selection), folder, layout, selection)
     return len(found.kept), len(found.unsupported)
 
 
-def export_cases(cases: Sequence[Case], folder: Path, layout: str) -> Export:
-    """Write these cases into an empty or new folder. Raises InvalidInput as `export`."""
+def export_cases(cases: Sequence[Case], folder: Path, layout: str, selection: Selection | None = None) -> Export:
+    """Write these cases into an empty or new folder; they are all of the selection, if there is one.
+
+    Raises InvalidInput as `export`.
+    """
     fresh = not folder.exists()
     check_empty(folder)
     try:
-        return write_cases(cases, folder, layout)
+        return write_cases(cases, folder, layout, selection)
     except BaseException:
         undo_export(folder, fresh)
         raise
@@ -62,12 +68,13 @@ def undo_export(folder: Path, fresh: bool) -> None:
         folder.rmdir()
 
 
-def write_cases(cases: Sequence[Case], folder: Path, name: str) -> Export:
+def write_cases(cases: Sequence[Case], folder: Path, name: str, selection: Selection | None) -> Export:
     layout, found = LAYOUTS[name], Export(name)
     for number, one in enumerate((case_to_export(case, truths_of(case)) for case in cases), start=1):
         reason = write_one(folder, layout, number, one)
         if reason:
             found.unsupported[one.case.id] = reason
+            found.left_out.append((number, one))
         else:
             found.kept.append((number, one))
     if not found.kept:
@@ -76,7 +83,7 @@ def write_cases(cases: Sequence[Case], folder: Path, name: str) -> Export:
     (folder / "outputs").mkdir(exist_ok=True)
     if found.unsupported:
         write_text_aside(folder / LEFT_OUT, "".join(lines_of(found)))
-    write_manifest(folder, name, found.kept)
+    write_manifest(folder, found, selection)
     return found
 
 
@@ -104,14 +111,14 @@ def commonest(found: Export) -> str:
     return max(reasons, key=reasons.count, default="")
 
 
-def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, CaseToExport]]) -> None:
+def write_manifest(folder: Path, found: Export, selection: Selection | None) -> None:
     """Write the manifest, last of all files, so that a folder with a manifest is complete."""
-    document = {
-        "format": "tiebreak-export",
-        "version": 1,
-        "layout": layout,
-        "cases": [manifest_row(number, one) for number, one in kept],
-    }
+    document: dict[str, Any] = {"format": "tiebreak-export", "version": 1, "layout": found.layout}
+    if selection is not None:
+        document |= {"selection": selection_row(selection), "made_by": made_by()}
+    document["cases"] = [manifest_row(number, one) for number, one in found.kept]
+    why = found.unsupported
+    document["left_out"] = [manifest_row(n, one) | {"reason": why[one.case.id]} for n, one in found.left_out]
     write_text_aside(folder / MANIFEST, json.dumps(document, ensure_ascii=False) + "\n")
 
 

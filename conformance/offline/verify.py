@@ -11,7 +11,6 @@ import math
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,47 +19,37 @@ import numpy as np
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.main_job import made_run_folder, write_and_explain
-from tiebreak.conformance.offline.export import MANIFEST
+from tiebreak.conformance.offline.manifest import (
+    LONGEST_REASON,
+    ExportedCase,
+    ExportedCases,
+    one_line_reason,
+    read_manifest,
+)
 from tiebreak.conformance.running.journal import check_discardable, run_lock
 from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
-from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
-from tiebreak.golden.files import bounded_text, check_format
 from tiebreak.golden.nodes import Case, TensorType
 from tiebreak.golden.problem import Array, array_of
-from tiebreak.golden.problems import problems_of
-from tiebreak.reports.records import parse_case
-
-FORMAT = "tiebreak-export"
-LARGEST_MANIFEST = 1 << 30
-LONGEST_REASON = 2000
-
-
-@dataclass(frozen=True)
-class ExportedCase:
-    """A case of the manifest, the number in the names of its output files, and its outputs' shapes."""
-
-    number: int
-    case: Case
-    shapes: tuple[tuple[int, ...], ...]
+from tiebreak.reports.records import OFFLINE
 
 
 def judge_returned(folder: Path, name: str, version: str) -> tuple[BackendRecords, list[Case]]:
     """The records of the backend `name`, from the outputs found in folder/outputs, and the exported cases.
 
-    A case without outputs is an error; a case with a reason in NNNNNN.txt is unsupported.
+    A case without outputs is an error. One with a reason in NNNNNN.txt is unsupported, and so is one that the layout
+    has no form for.
     """
-    wanted = read_manifest(folder)
-    facts = {
-        "name": name,
-        "version": version,
-        "spec": name,
-        "operators": sorted({w.case.node.operator for w in wanted}),
-    }
-    records = BackendRecords(facts | {"attestation": {"outputs": str(folder / "outputs"), "ran": "elsewhere"}})
-    streamed = outcomes_from_stream(folder / "outputs" / "all.bin", wanted)
-    chunks, cases, numbers = Chunks(), [one.case for one in wanted], iter(wanted)
+    return judge_outcomes(folder, read_manifest(folder), name, version)
+
+
+def judge_outcomes(folder: Path, exported: ExportedCases, name: str, version: str) -> tuple[BackendRecords, list[Case]]:
+    wanted, cases = exported.cases, [one.case for one in exported.cases]
+    records = BackendRecords(facts_of(folder, cases, name, version))
+    streamed = outcomes_from_stream(folder / "outputs" / "all.bin", [one for one in wanted if not one.reason])
+    chunks, numbers = Chunks(), iter(wanted)
     for part in chunks_of(cases):
         own = (next(numbers) for _ in part)
         outcomes = [streamed.get(one.number) or returned_outcome(folder / "outputs", one) for one in own]
@@ -68,29 +57,18 @@ def judge_returned(folder: Path, name: str, version: str) -> tuple[BackendRecord
     return records, cases
 
 
-def read_manifest(folder: Path) -> list[ExportedCase]:
-    path = folder / MANIFEST
-    if not path.exists():
-        raise InvalidInput(f"{folder}: no exported cases here (no readable {MANIFEST})")
-    try:
-        data = json.loads(bounded_text(path, LARGEST_MANIFEST, "a manifest"))
-        document = check_format(path, data, FORMAT, "manifest")
-    except (ValueError, RecursionError) as error:
-        raise DamagedFile(f"{path}: damaged manifest: {error}") from None
-    try:
-        return [exported_case_of(row) for row in document["cases"]]
-    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, AttributeError, InvalidInput) as error:
-        raise DamagedFile(f"{path}: damaged manifest: {error}") from None
-
-
-def exported_case_of(row: dict[str, Any]) -> ExportedCase:
-    case = parse_case(row)
-    case = replace(case, flags=tuple(map(str, row["flags"])), clauses=tuple(map(str, row["clauses"])))
-    return ExportedCase(int(row["number"]), case, tuple(problem.shape for problem in problems_of(case)))
+def facts_of(folder: Path, cases: Sequence[Case], name: str, version: str) -> dict[str, Any]:
+    """What run.json says of the device: it claims what was exported, and nobody here can tell what it is."""
+    operators = sorted({case.node.operator for case in cases})
+    said = {"name": name, "version": version, "spec": name, "operators": operators, "claimed": operators}
+    attested = {"outputs": str(folder / "outputs"), "ran": "elsewhere"}
+    return said | {"claims": {}, "maps": {}, "attestation": attested}
 
 
 def returned_outcome(outputs: Path, one: ExportedCase) -> Outcome:
     """The outcome of a case, from whichever kind of file was brought back for it."""
+    if one.reason:
+        return Outcome("unsupported", message=f"not exported: {one.reason}")
     stem = outputs / f"{one.number:06d}"
     forms = {".npz": from_npz, ".json": from_json, ".bin": from_bin, "": from_onnx}
     try:
@@ -106,10 +84,6 @@ def returned_outcome(outputs: Path, one: ExportedCase) -> Outcome:
     except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError, zipfile.BadZipFile) as error:
         return Outcome("error", message=f"{stem.name}: {one_line_reason(str(error))}")
     return Outcome("error", message="no output was brought back for this case")
-
-
-def one_line_reason(text: str) -> str:
-    return " ".join(text.split())[:LONGEST_REASON] or "no reason given"
 
 
 def outputs_with_shapes(one: ExportedCase) -> Iterator[tuple[TensorType, tuple[int, ...]]]:
@@ -231,11 +205,13 @@ def streamed_outcome(data: bytes, one: ExportedCase) -> Outcome:
 def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json: bool) -> int:
     """Judge the outputs brought back, write the run folder and its report, and return the exit code."""
     returned = folder / "outputs"
-    if read_manifest(folder) and not (returned.is_dir() and any(returned.iterdir())):
+    exported = read_manifest(folder)
+    if exported.cases and not (returned.is_dir() and any(returned.iterdir())):
         print(f"tiebreak: nothing ran: no outputs in {returned}", file=sys.stderr)
         return EXIT_NOTHING_RAN
     with made_run_folder(run_dir), run_lock(run_dir):
         check_discardable(run_dir)
-        records, cases = judge_returned(folder, name, version)
-        facts = {"command": "", "level": "offline", "seed": 0, "time_limit": 0.0, "folder": str(folder)}
+        records, cases = judge_outcomes(folder, exported, name, version)
+        facts = {"command": "", "level": OFFLINE, "seed": 0, "time_limit": 0.0, "folder": str(folder)}
+        facts |= exported.planned
         return write_and_explain([records], cases, run_dir, facts, show="json" if as_json else "tables")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.proof_checker.evaluation import FORMATS
-from tiebreak.conformance.proof_checker.refusal import require
+from tiebreak.conformance.proof_checker.refusal import ProofUndecided, require
 
 DRAWN = 2  # blocks of a step that are tried again at least
 Span = tuple[int, int]
@@ -35,7 +35,8 @@ class BlockDraw:
             last = hashlib.sha256((last + json.dumps(row)).encode()).hexdigest()
         require(last == step["chain"], "the chain of digests is broken: a block was changed, left out or moved")
         least = np.array([1], np.uint32).view(np.float32)
-        require(least / np.float32(0.5) > least, "this process flushes subnormal numbers: nothing can be tried in it")
+        if least / np.float32(0.5) <= least:
+            raise ProofUndecided("this process flushes subnormal numbers: nothing can be tried in it")
         tried, end = 0, time.monotonic() + self.seconds
         for number in self.chance.sample(range(len(blocks)), len(blocks)):
             if self.is_whole or tried < DRAWN or time.monotonic() < end:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from tiebreak.conformance.proof_checker.refusal import INTEGER, ProofRefused, check_form, require
+from tiebreak.conformance.proof_checker.refusal import INTEGER, ProofRefused, ProofUndecided, check_form, require
 from tiebreak.conformance.proof_checker.terms import call_of, parsed
 
 Interval = tuple[int, int]
@@ -158,7 +158,7 @@ def solved(trees: list[ast.expr], ranges: Mapping[str, Interval], bits: int) -> 
     try:
         import z3
     except ModuleNotFoundError:
-        raise ProofRefused("a claim about integers is checked by z3: pip install 'tiebreak[proofs]'") from None
+        raise ProofUndecided("a claim about integers is checked by z3: pip install 'tiebreak[proofs]'") from None
 
     words: dict[str, Any] = {name: z3.BitVec(name, bits) for name in ranges}
     solver = z3.SolverFor("QF_BV")
@@ -186,5 +186,6 @@ def solved(trees: list[ast.expr], ranges: Mapping[str, Interval], bits: int) -> 
         model: Any = solver.model()
         found = ", ".join(f"{name} = {model.eval(one, True).as_signed_long()}" for name, one in words.items())
         raise ProofRefused(f"z3 finds words at which the sides differ: {found}")
-    require(answer == "unsat", f"z3 gave up after {SECONDS} s: whether the claim holds is not known to this checker")
+    if answer != "unsat":
+        raise ProofUndecided(f"z3 gave up after {SECONDS} s: whether the claim holds is not known to this checker")
     return f"z3 {z3.get_version_string()} shows that no words in the ranges differ, in words of {bits} bits"

@@ -13,7 +13,7 @@ from tiebreak.conformance.proof_checker.blocks import BlockDraw
 from tiebreak.conformance.proof_checker.checked_arithmetics import check_arithmetics
 from tiebreak.conformance.proof_checker.checked_integers import check_integers
 from tiebreak.conformance.proof_checker.checked_patterns import check_patterns
-from tiebreak.conformance.proof_checker.refusal import NUMBER, ProofRefused, check_form, require
+from tiebreak.conformance.proof_checker.refusal import NUMBER, ProofRefused, ProofUndecided, check_form, require
 
 SHORTEST, LONGEST = 10.0, 600.0  # seconds in which blocks are drawn, if the certificate does not say between
 MOST_STEPS = 1000
@@ -40,7 +40,8 @@ def check(
     """
     is_one = isinstance(data, dict) and (data.get("format"), data.get("version")) == ("tiebreak-proof", 1)
     require(is_one, "this is no certificate of version 1 of the format tiebreak-proof")
-    require(data.get("verdict") != "UNKNOWN", "the certificate says UNKNOWN: there is nothing to check")
+    if data.get("verdict") == "UNKNOWN":
+        raise ProofUndecided("the certificate says UNKNOWN: there is nothing to check")
     check_form(data, FORM)
     if data["verdict"] == "REFUTED":
         check_form(data.get("counterexample"), EXAMPLE, "the counterexample")

@@ -17,6 +17,10 @@ class ProofRefused(Exception):  # noqa: N818 - a finding
         super().__init__(line if len(line) <= 300 else f"{line[:150]} ... {line[-145:]}")
 
 
+class ProofUndecided(ProofRefused):
+    """Whether the certificate holds can't be said here, or it has nothing to say."""
+
+
 def require(truth: object, why: str) -> None:
     """ProofRefused, and why, unless something is true."""
     if not truth:

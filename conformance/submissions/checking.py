@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tiebreak.conformance.submissions.checked_certificates import check_certificates
 from tiebreak.conformance.submissions.counting import check_causes, check_counts, check_manifest, check_outputs
 from tiebreak.conformance.submissions.denominators import check_cases, check_planned, check_vectors
 from tiebreak.conformance.submissions.rejudging import check_sample
@@ -39,6 +40,7 @@ def check(path: Path, *, sample: int = SAMPLE, seed: int | None = None) -> dict[
         with named_as_in(path, folder):
             checked = {name: step(one) for name, step in STEPS.items()}
             checked["judged again"] = check_sample(one, sample, chosen)
+            certificates = check_certificates(one, folder, chosen)
     return {
         "file": str(path),
         "tiebreak": one.info["made_by"]["tiebreak"],
@@ -46,7 +48,7 @@ def check(path: Path, *, sample: int = SAMPLE, seed: int | None = None) -> dict[
         "level": one.info["level"],
         "backends": [{"name": name, "version": told["version"]} for name, told in one.backends.items()],
         "checked": checked,
-        "certificates": {name: certificate["format"] for name, certificate in one.certificates.items()},
+        "certificates": certificates,
         "seed": chosen,
         "exit": 0,
     }

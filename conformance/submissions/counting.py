@@ -9,13 +9,13 @@ import numpy as np
 
 from tiebreak.conformance.running.assembling import exit_code_of_run
 from tiebreak.conformance.submissions.digests import record_digests
-from tiebreak.conformance.submissions.manifest import environment_of
+from tiebreak.conformance.submissions.manifest import WHERE_JUDGED, environment_of
 from tiebreak.conformance.submissions.refused import Refused
 from tiebreak.conformance.submissions.submission import Submission
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import FOREIGN, GRADES, NO_DOCUMENT, OWN, RAN, UNSPECIFIED
-from tiebreak.reports.records import DOMAIN_COLUMNS, MODE_COLUMNS
+from tiebreak.reports.records import DOMAIN_COLUMNS, MODE_COLUMNS, OFFLINE
 from tiebreak.reports.root_cause import root_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def check_manifest(one: Submission) -> str:
             raise Refused(f"{operator:.100}: its records are not those whose digest the manifest has")
     if environment_of(one.info) != dict(one.environment):
         raise Refused("environment.json: it is not the environment that run.json tells")
-    return f"records of {plural(len(found), 'operator')}, and their environment"
+    said = f"records of {plural(len(found), 'operator')}, and their environment"
+    return f"{said}: that is {WHERE_JUDGED}" if one.info["level"] == OFFLINE else said
 
 
 def check_counts(one: Submission) -> str:

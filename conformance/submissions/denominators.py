@@ -93,6 +93,8 @@ def check_planned(one: Submission) -> str:
         checked = Counter({case: n for case, n in rows[name].items() if exact or case in wanted or case in one.made})
         refuse_difference(name, wanted, checked)
     total = plural(len(results), "row")
+    if exact and not one.selection.level:
+        return f"{total}: all golden vectors chosen, and no others; none was generated"
     if exact:
         return f"{total}: all cases planned at level {one.selection.level}, and no others"
     return f"{total}; planned by other versions, so that only the cases known here and in the run were looked for"

@@ -10,11 +10,12 @@ from tiebreak.conformance.submissions.digests import record_digests
 from tiebreak.golden.case_digests import case_digests
 from tiebreak.golden.files import check_format, checked_json
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import OFFLINE, Run
 from tiebreak.version import __version__
 
 FORMAT, ENVIRONMENT_FORMAT, VERSION = "tiebreak-submission", "tiebreak-environment", 1
 LARGEST = 64 << 20  # bytes of the manifest
+WHERE_JUDGED = "where the outputs were judged; where they were computed, and by what, is not known"
 TEXT = {"type": "string", "maxLength": 1000}
 COUNT = {"type": "integer", "minimum": 0}
 SHA256 = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -70,6 +71,8 @@ def environment_of(info: Mapping[str, Any]) -> dict[str, Any]:
     said = ("name", "version", "library", "spec", "attestation")
     backends = [{"attestation": {}} | {name: one[name] for name in said if name in one} for one in info["backends"]]
     facts = {name: info.get(name, "") for name in ("created", "machine", "instruction_sets")}
+    if info.get("level") == OFFLINE:
+        facts["about"] = WHERE_JUDGED
     head = {"format": ENVIRONMENT_FORMAT, "version": VERSION, **facts}
     return head | {"made_by": info["made_by"], "backends": backends}
 

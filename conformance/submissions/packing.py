@@ -16,9 +16,10 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.places import RECORDS
-from tiebreak.reports.records import OUTPUTS, read_run
+from tiebreak.reports.records import OFFLINE, OUTPUTS, read_run
 
 AGAIN = "run it again with this Tiebreak to submit it"
+EXPORT_AGAIN = "export its cases again with this Tiebreak, and verify their outputs with it"
 CHOSEN = {"inputs": "--input", "case_ids": "--case", "vectors": "--vectors", "earlier_run": "--from"}
 
 
@@ -48,7 +49,8 @@ def written(path: Path, data: Mapping[str, Any]) -> Path:
 def check_submittable(folder: Path, info: Mapping[str, Any]) -> None:
     """Raise InvalidInput unless somebody else can plan and judge the run again."""
     if not (folder / OUTPUTS).exists() or not all(name in info for name in ("selection", "made_by", "vectors")):
-        raise InvalidInput(f"{folder}: does not say what was planned or what backends gave; {AGAIN}")
+        again = EXPORT_AGAIN if info.get("level") == OFFLINE else AGAIN
+        raise InvalidInput(f"{folder}: does not say what was planned or what backends gave; {again}")
     if not info.get("explained", True):
         raise InvalidInput(f"{folder}: its causes were never looked for; complete it: tiebreak run --resume {folder}")
     problem = chosen_cases(info["selection"])

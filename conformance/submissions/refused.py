@@ -10,3 +10,9 @@ class Refused(TiebreakError):  # noqa: N818 - says what happened
     """A submission contradicts itself, the golden vectors or the arithmetic; the message says where."""
 
     exit_code = EXIT_DISCREPANCIES
+
+
+def require(truth: object, why: str) -> None:
+    """Raise Refused, and why, unless something is true."""
+    if not truth:
+        raise Refused(why)

@@ -53,7 +53,7 @@ def check_sample(one: Submission, size: int, seed: int) -> str:
 
 def deviating_rows(elements: pd.DataFrame, chosen: set[tuple[str, str]]) -> dict[tuple[str, str], pd.DataFrame]:
     keys = list(zip(elements["backend"].astype(str), elements["case"].astype(str), strict=True))
-    own = elements[[key in chosen for key in keys]]
+    own = elements[np.array([key in chosen for key in keys], bool)]
     groups = own.groupby([own["backend"].astype(str), own["case"].astype(str)], sort=False)
     return {(str(key[0]), str(key[1])): rows for key, rows in groups}
 

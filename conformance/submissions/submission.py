@@ -23,28 +23,30 @@ from tiebreak.golden.places import RECORDS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DOCUMENTS, DOMAINS, VERDICTS
 from tiebreak.reports.outputs_file import read_outputs
-from tiebreak.reports.records import OUTPUTS, Run, check_known, read_generated, read_run
+from tiebreak.reports.records import OFFLINE, OUTPUTS, Run, check_known, read_generated, read_run
 
 MOST_ROWS = 1 << 22  # of a table
 LARGEST_TABLE = 2 << 30  # bytes of a table's columns, as it says itself
 KIND = {"enum": ["", *ELEMENT_TYPES]}
 WHOLE = {"type": "integer"}
+GOLDEN_ALONE = ""  # the level of exported golden vectors, without a generated case
+SELECTION_SCHEMA = an_object(
+    operators={"type": "array", "items": {"enum": [*OPERATORS]}},
+    attributes={"type": "object"},
+    input_type=KIND,
+    output_type=KIND,
+    opset=WHOLE,
+    inputs={"type": "object"},
+    case_ids={"type": "array"},
+    vectors={"type": ["string", "null"]},
+    earlier_run={"type": ["string", "null"]},
+    level={"enum": [*LEVELS, GOLDEN_ALONE]},
+    seed=WHOLE,
+) | {"additionalProperties": False}
+MADE_BY_SCHEMA = an_object(tiebreak=TEXT, python=TEXT, hypothesis=TEXT, sources=TEXT)
 INFO_SCHEMA = an_object(
-    selection=an_object(
-        operators={"type": "array", "items": {"enum": [*OPERATORS]}},
-        attributes={"type": "object"},
-        input_type=KIND,
-        output_type=KIND,
-        opset=WHOLE,
-        inputs={"type": "object"},
-        case_ids={"type": "array"},
-        vectors={"type": ["string", "null"]},
-        earlier_run={"type": ["string", "null"]},
-        level={"enum": [*LEVELS]},
-        seed=WHOLE,
-    )
-    | {"additionalProperties": False},
-    made_by=an_object(tiebreak=TEXT, python=TEXT, hypothesis=TEXT, sources=TEXT),
+    selection=SELECTION_SCHEMA,
+    made_by=MADE_BY_SCHEMA,
     vectors=each(an_object(vectors=WHOLE, sha256={"type": "string"})),
     backends={"type": "array", "items": an_object(claimed={"type": ["array", "null"]}, claims={}, maps={})},
 )
@@ -147,6 +149,9 @@ def check_info(path: Path, info: Mapping[str, Any]) -> None:
     except jsonschema.ValidationError as error:
         place = "/".join(map(str, error.absolute_path)) or "the whole"
         raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+    planned = info["selection"]["level"]
+    if info["level"] != OFFLINE and (info["level"] != planned or planned == GOLDEN_ALONE):
+        raise DamagedFile(f"{path}: damaged: level: {info['level']!r:.40} is not that of its selection, {planned!r}")
     if problem := chosen_cases(info["selection"]):
         raise InvalidInput(f"{path}: {problem}")
 

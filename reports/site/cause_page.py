@@ -9,6 +9,7 @@ from typing import Any
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.reports.findings import issue_of
 from tiebreak.reports.folding import FoldedCause
+from tiebreak.reports.records import OFFLINE
 from tiebreak.reports.report_data import contests_of, text_of_clause
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.site.cause_history import CauseHistory
@@ -16,7 +17,6 @@ from tiebreak.reports.site.run_facts import Sighting
 from tiebreak.reports.trend import Panel, panel
 
 MOST_RUNS = 60  # in a picture
-OFFLINE = "offline"  # the level of runs whose device no command reaches
 
 
 def cause_facts(one: CauseHistory, level: str) -> dict[str, Any]:

@@ -57,6 +57,8 @@ def pack(run_dir: Path, output: Path, certificates: tuple[Path, ...], as_json: b
 def check(file: Path, sample: int, seed: int | None, as_json: bool) -> None:
     """Verify a submission: schemas, checksums, golden vectors, no case missing, counts; judge some cases again.
 
+    Certificates in it are checked for some seconds each.
+
     Ends with 1 if it does not say the truth, with 2 if it is no submission or damaged. It can't know whether the
     outputs are really the backend's: only running that backend tells.
     """

@@ -36,8 +36,8 @@ def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
     from tiebreak.conformance.cases.plan import Selection, plan
     from tiebreak.conformance.offline.export import LEFT_OUT, export_cases
 
-    cases = plan(Selection(**selection_keywords(chosen), level=level or ""))
-    found = export_cases(cases, folder, layout)
+    selection = Selection(**selection_keywords(chosen), level=level or "")
+    found = export_cases(plan(selection), folder, layout, selection)
     left_out = len(found.unsupported)
     why = f"; {left_out} have no form in this layout: {folder / LEFT_OUT} says why" if left_out else ""
     click.echo(f"{len(found.kept)} cases in {folder}{why}")
