@@ -69,4 +69,5 @@ def test_they_run_only_where_they_are_named() -> None:
         "paddle",
         "tensorflow",
         "torch",
+        "triton-interpreter",
     }
