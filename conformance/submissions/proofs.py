@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import subprocess
 import sys
 from contextlib import suppress
@@ -51,7 +50,10 @@ def answer(path: str, seconds: str, seed: str) -> dict[str, Any]:
 
 
 def limit_memory() -> None:
-    with suppress(OSError, ValueError):
+    """Where the system can, as Windows can't."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
