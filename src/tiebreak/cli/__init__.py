@@ -42,6 +42,7 @@ Exit codes, the same in every command:
 
 
 LONGEST_LINE, LONGEST_WORD = 2000, 400  # characters of an error
+POSIX_MODULES = ("fcntl", "resource")  # of the standard library: locks of files, limits of processes
 
 
 class OneLineErrors(click.Group):
@@ -81,6 +82,9 @@ class OneLineErrors(click.Group):
         except Exception as error:
             if "TIEBREAK_DEBUG" in os.environ:
                 raise
+            if isinstance(error, ModuleNotFoundError) and error.name in POSIX_MODULES:
+                needs = f"needs Linux or macOS (Python's {error.name}); on Windows, use WSL"
+                fail(f"{ctx.invoked_subcommand} {needs}", EXIT_FAILED)
             if isinstance(error, OSError) and error.filename is not None:  # the system refuses access to a path
                 fail(f"{error.filename!s}: {error.strerror or error}", EXIT_USAGE)
             kind = type(error).__name__
