@@ -69,11 +69,14 @@ class ComparedCase:
                 self.add_rows([causes[n] for n in kept], codes[kept], match[kept])
 
     def add_rows(self, causes: Sequence[Cause], codes: Array, match: Array) -> None:
-        other = self.wrong & ~match & (codes != self.truth.exact) & (codes != self.truth.working)
+        allowed = (codes == self.truth.exact) | (codes == self.truth.working)
+        other = self.wrong & ~match & ~allowed
         places = [self.place_of(cause) for cause in causes]
         for place, one in zip(places, match[:, self.wrong], strict=True):
             self.matching[place] |= one
-        for every, inside in ((False, ~self.strange), (True, np.ones_like(self.strange))):
+        # What a mistake does to pathological elements is not refuted where it does nothing to others: a node may be
+        # right there by its exact result, and the mistake by the one in the working precision, or the other way round.
+        for every, inside in ((False, ~self.strange), (True, self.strange | ~allowed)):
             contradicted = self.right & ~match & inside
             for counts, mask in ((self.against[every], contradicted), (self.third[every], other & inside)):
                 for cause, count in zip(causes, np.count_nonzero(mask, axis=1).tolist(), strict=True):

@@ -171,6 +171,14 @@ def nan_as_zero(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return right(node, np.where(np.isnan(x), 0, x), scale, zero)
 
 
+def negative_nan_as_number(node: Node, array: Array) -> Array:
+    """Of float8_e4m3fn, whose NaN has the bits that would be 480."""
+    if node.input_type != "float8_e4m3fn":
+        raise NotImplementedError
+    values = array.astype(np.float64)
+    return np.where(np.isnan(values) & np.signbit(array), -480.0, values)
+
+
 MISTAKES = (
     *((cause, mistake(right, scale, zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("multiplies-and-rounds-again:float32", "output-dtype"), mistake(in_float32)),
@@ -188,6 +196,7 @@ MISTAKES = (
     (Cause("float-bits-as-integers", "small-float"), mistake(right, read=read_as_integers)),
     (Cause("input-as-sibling", "small-float"), input_as_sibling),
     (Cause("nan-to-zero", "special-input"), mistake(nan_as_zero)),
+    (Cause("negative-nan-as-number", "special-input"), mistake(right, read=negative_nan_as_number)),
     *((cause, mistake(arithmetic)) for cause, arithmetic in SHARED),
     (Cause("flushes", "product"), mistake(subnormals_flushed)),
 )
@@ -216,6 +225,10 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=(
         *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+        (
+            Cause(f"negative-nan-as-number{JOINT}flushes", "special-input"),
+            mistake(subnormals_flushed, read=negative_nan_as_number),
+        ),
         *(
             (Cause(f"{cause.id}{JOINT}{second}", cause.role), mistake(arithmetic, scale, zero))
             for cause, scale, zero in linear.PARAMETER_MISTAKES

@@ -119,8 +119,11 @@ def spread_along(node: Node, parameter: Array, shape: Shape, how: str) -> Array:
             raise NotImplementedError
         kept = [length if i == axis else 1 for i, length in enumerate(shape)]
         return np.broadcast_to(parameter.reshape(kept), shape)
-    index = BLOCKS.get(how, block_of)(np.arange(shape[axis]), size, parameter.shape[axis])
-    return np.broadcast_to(parameter.take(index, axis=axis), shape)
+    count = parameter.shape[axis]
+    index = BLOCKS.get(how, block_of)(np.arange(shape[axis]), size, count)
+    if index.max(initial=0) >= count:  # beyond the last block there are zeros
+        parameter = np.concatenate([parameter, np.zeros_like(parameter.take([0], axis=axis))], axis=axis)
+    return np.broadcast_to(parameter.take(np.minimum(index, count), axis=axis), shape)
 
 
 def block_of(at: Array, size: int, count: int) -> Array:
@@ -139,6 +142,7 @@ BLOCKS: dict[str, Callable[[Array, int, int], Array]] = {
     "previous-block": lambda at, size, count: np.clip(at // size - 1, 0, count - 1),
     "last-block-never": lambda at, size, count: np.minimum(at // size, max(count - 2, 0)),
     "first-block-for-all": lambda at, size, count: 0 * at,
+    "short-last-block-makes-all-one": lambda at, size, count: at if at.size % size else at // size,
 }
 HOW_MISPLACED: tuple[Misplace, ...] = tuple(place for _, *places in ALL_MISPLACED for place in places)
 # Causes with the mistakes that they make with the scale and with the zero point.

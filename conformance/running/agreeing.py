@@ -100,7 +100,11 @@ class AgreeingElements:
             return False
         about = f"{self.records.name}, {one.case.node.operator}"
         predicted = predictions_with_id(one.case, one.truths, self.records.errors, about, cause.id)
-        return bool(predicted) and all(((codes != one.outputs) & counted).any() for codes in predicted)
+        strict = one.plain if not every else ~one.plain  # as ComparedCase.add_rows has it
+        right = one.truths.judged_by
+        return bool(predicted) and all(
+            ((codes != one.outputs) & counted & (strict | ~right.agrees(codes))).any() for codes in predicted
+        )
 
     def given_by(self, number: int, cause: Cause) -> Array | None:
         """A mask of the elements of a case (by number) that a cause gives; None if it contradicts a conforming one.

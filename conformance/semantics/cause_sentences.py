@@ -187,6 +187,7 @@ SENTENCES = {
     "below-normal-cut-off": "results below the smallest normal value cut off, others rounded",
     "nan-to-lowest": "NaN becomes the lowest value",
     "nan-to-zero": "NaN becomes zero",
+    "negative-nan-as-number": "NaN with a negative sign is read as the number that follows the lowest",
     "nan-to-highest": "NaN becomes the highest value",
     "infinity-stays": "infinity does not saturate",
     "ends-at": "results end at {}",
@@ -252,6 +253,7 @@ SENTENCES = {
     "previous-block": "each block takes the scale of the block before",
     "last-block-never": "the last block takes the scale of the block before",
     "first-block-for-all": "the first block's scale for all blocks along the axis",
+    "short-last-block-makes-all-one": "a short last block makes all blocks one element long; beyond the last scale is 0",
     # Dequantization
     "converts-before-subtracting": "input and zero point converted before they are subtracted",
     "truncates-before-subtracting": "input and zero point truncated to the output's type",
