@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, SHARED, Arithmetic
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, SHARED, Arithmetic, limits_of
 from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,
@@ -84,6 +85,29 @@ def right(node: Node, x: Array, scale: Array, zero: Array) -> Array:
 
 def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
+
+
+def in_float32_saturated(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    wide, largest = in_float32(node, x, scale, zero), float(limits_of(node.outputs[0].dtype).max)
+    return np.where(np.isfinite(wide), np.clip(wide, -largest, largest), wide)
+
+
+def bytes_of_scale_type(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """The result is made in the scale's type; its bytes are taken as the output's. What they don't reach is right."""
+    dtype = node.outputs[0].dtype
+    if scale.dtype.itemsize == dtype.itemsize:
+        raise NotImplementedError
+    (result,), (found,) = mistake(right)(node, x, scale, *rest), made_in_scale_type(node, x, scale, *rest)
+    held = np.ascontiguousarray(result).reshape(-1).view(np.uint8).copy()
+    own = np.ascontiguousarray(found).reshape(-1).view(np.uint8)[: held.size]
+    held[: own.size] = own
+    return (held.view(dtype).reshape(x.shape),)
+
+
+def made_in_scale_type(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    typed = replace(node, outputs=(replace(node.outputs[0], dtype=scale.dtype),))
+    found: tuple[Array, ...] = mistake(right)(typed, x, scale, *rest)
+    return found
 
 
 def in_float64(node: Node, x: Array, scale: Array, zero: Array) -> Array:
@@ -195,6 +219,7 @@ MISTAKES = (
     (Cause("sibling-float8", "small-float"), mistake(right, read=read_as_sibling)),
     (Cause("float-bits-as-integers", "small-float"), mistake(right, read=read_as_integers)),
     (Cause("input-as-sibling", "small-float"), input_as_sibling),
+    (Cause("bytes-of-scale-type", "output-dtype"), bytes_of_scale_type),
     (Cause("nan-to-zero", "special-input"), mistake(nan_as_zero)),
     (Cause("negative-nan-as-number", "special-input"), mistake(right, read=negative_nan_as_number)),
     *((cause, mistake(arithmetic)) for cause, arithmetic in SHARED),
@@ -225,6 +250,10 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=(
         *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+        (
+            Cause(f"multiplies-and-rounds-again:float32{JOINT}overflow-saturates", "product"),
+            mistake(in_float32_saturated),
+        ),
         (
             Cause(f"negative-nan-as-number{JOINT}flushes", "special-input"),
             mistake(subnormals_flushed, read=negative_nan_as_number),

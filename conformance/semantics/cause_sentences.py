@@ -253,8 +253,9 @@ SENTENCES = {
     "previous-block": "each block takes the scale of the block before",
     "last-block-never": "the last block takes the scale of the block before",
     "first-block-for-all": "the first block's scale for all blocks along the axis",
-    "short-last-block-makes-all-one": "a short last block makes all blocks one element long; beyond the last scale is 0",
+    "short-last-block-makes-all-one": "a short last block makes all blocks one element long; then scales are 0",
     # Dequantization
+    "bytes-of-scale-type": "the result is made in x_scale's type, and its bytes are taken as the output's",
     "converts-before-subtracting": "input and zero point converted before they are subtracted",
     "truncates-before-subtracting": "input and zero point truncated to the output's type",
     "difference-wraps": "the difference wraps around in the input's type",
