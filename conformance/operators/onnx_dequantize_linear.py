@@ -12,7 +12,16 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, SHARED, Arithmetic, limits_of
+from tiebreak.conformance.operators.dequantize_mistakes import (
+    MISPLACED_PAIRS,
+    PAIRS,
+    SHARED,
+    Arithmetic,
+    flushing_outputs,
+    limits_of,
+    output_flushed,
+    steps,
+)
 from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,
@@ -254,9 +263,12 @@ TESTED = OperatorUnderTest(
             Cause(f"multiplies-and-rounds-again:float32{JOINT}overflow-saturates", "product"),
             mistake(in_float32_saturated),
         ),
-        (
-            Cause(f"negative-nan-as-number{JOINT}flushes", "special-input"),
-            mistake(subnormals_flushed, read=negative_nan_as_number),
+        *(
+            (Cause(f"negative-nan-as-number{JOINT}{key}", "special-input"), mistake(run, read=negative_nan_as_number))
+            for key, run in (
+                ("flushes", subnormals_flushed),
+                *((key, steps(product=change)) for key, change in flushing_outputs(output_flushed)),
+            )
         ),
         *(
             (Cause(f"{cause.id}{JOINT}{second}", cause.role), mistake(arithmetic, scale, zero))
