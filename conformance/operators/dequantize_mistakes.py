@@ -309,6 +309,20 @@ def infinity_to_largest(values: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(np.isinf(values), np.copysign(float(limits_of(dtype).max), values), values)
 
 
+def negative_nan_as_number(node: Node, values: Array) -> Array:
+    """Of float8_e4m3fn, whose NaN has the bits that would be 480."""
+    if node.inputs[0].dtype.name != "float8_e4m3fn":
+        raise NotImplementedError
+    return np.where(np.isnan(values) & np.signbit(values), -480.0, values)
+
+
+def largest_to_infinity(node: Node, values: Array) -> Array:
+    """Of float4_e2m1fn, which has none: its largest exponent is read as an infinity's or a NaN's would be."""
+    if node.inputs[0].dtype.name != "float4_e2m1fn":
+        raise NotImplementedError
+    return np.where(np.abs(values) == 6, np.copysign(np.inf, values), values)
+
+
 INPUTS: tuple[tuple[str, Change], ...] = (
     ("nibbles-swapped", nibbles_swapped),
     ("neighbours-exchanged", in_pairs(lambda places: places ^ 1)),
@@ -332,6 +346,8 @@ INPUTS: tuple[tuple[str, Change], ...] = (
     ("input-subnormals-as-normal", small_float(leading_one)),
     ("input-exponent-one-less", small_float(lambda values, dtype: values / 2, "float8")),
     ("input-infinity-to-largest", small_float(infinity_to_largest)),
+    ("negative-nan-as-number", negative_nan_as_number),
+    ("input-largest-to-infinity", largest_to_infinity),
     ("float-bits-as-signed", small_float(bits_as_signed)),
     ("float4-as-powers-of-two", small_float(as_powers_of_two, "float4")),
 )

@@ -187,6 +187,7 @@ SENTENCES = {
     "below-normal-cut-off": "results below the smallest normal value cut off, others rounded",
     "nan-to-lowest": "NaN becomes the lowest value",
     "nan-to-zero": "NaN becomes zero",
+    "input-largest-to-infinity": "the largest value of the input's type is read as an infinity",
     "negative-nan-as-number": "NaN with a negative sign is read as the number that follows the lowest",
     "nan-to-highest": "NaN becomes the highest value",
     "infinity-stays": "infinity does not saturate",
