@@ -310,14 +310,14 @@ def infinity_to_largest(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def negative_nan_as_number(node: Node, values: Array) -> Array:
-    """Of float8_e4m3fn, whose NaN has the bits that would be 480."""
+    """The NaN of float8_e4m3fn has the bits that would be 480."""
     if node.inputs[0].dtype.name != "float8_e4m3fn":
         raise NotImplementedError
     return np.where(np.isnan(values) & np.signbit(values), -480.0, values)
 
 
 def largest_to_infinity(node: Node, values: Array) -> Array:
-    """Of float4_e2m1fn, which has none: its largest exponent is read as an infinity's or a NaN's would be."""
+    """A float4_e2m1fn has no infinity; its largest value is read as one."""
     if node.inputs[0].dtype.name != "float4_e2m1fn":
         raise NotImplementedError
     return np.where(np.abs(values) == 6, np.copysign(np.inf, values), values)
