@@ -21,13 +21,13 @@ from tiebreak.golden.problem import Array
 
 FEWEST = 30  # elements of a kind; one of some thousand pairs fits fewer by chance
 MOST_SINGLE, MOST_PAIRS = 4, 12  # that are tried for a kind
-MOST_LOST = 10  # a cause may not hold on paths with fewer than one of so many elements: another kernel may run there
+MOST_LOST = 10  # a cause may not hold on paths with fewer than one of so many operands: another kernel may run there
 
 
 def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterator[tuple[Array, Cause]]:
     """The cause that gives all elements of a kind and contradicts nothing, for those with another cause or none.
 
-    A path with few of the elements may have a kernel of its own: the cause is not named there if it does not hold.
+    A path with few of the operands may have a kernel of its own: the cause is not named there if it does not hold.
     Where two mistakes are at work, a name of its own that explains few there is by chance: it is none.
 
     It is asked where the kind has elements without a cause, or several causes. A single mistake comes before two. One
@@ -133,24 +133,31 @@ def parts_named(cause: Cause, named: Mapping[Cause, int]) -> int:
 
 
 def fitting_causes(evidence: Evidence, own: Array, candidates: Sequence[Cause]) -> dict[Cause, set[Group]]:
-    """Those of some causes that hold on the paths with nearly all elements of a kind, with these paths.
+    """Those of some causes that hold on the paths with nearly all of a kind's operands that deviate, with these paths.
 
-    On such a path a cause gives all elements that deviate, and contradicts none.
+    On such a path a cause gives all elements that deviate, and contradicts none. Operands count once for each path:
+    a hundred arrays of the same few numbers show no more than one.
     """
-    cases, elements = indices_by_case(evidence, own), Counter[Group]()
+    cases, elements = indices_by_case(evidence, own), operands_by_group(evidence, own)
+    every = elements.total()
     groups: dict[Group, list[int]] = {}
-    for case, indices in cases.items():
+    for case in cases:
         groups.setdefault(evidence.groups[case], []).append(case)
-        elements[evidence.groups[case]] += len(indices)
     found = {cause: set[Group]() for cause in candidates}
     lost = Counter[Cause]()
     for group, within in sorted(groups.items(), key=lambda one: -elements[one[0]]):
-        for cause in [one for one in found if len(own) > MOST_LOST * lost[one]]:
+        for cause in [one for one in found if every > MOST_LOST * lost[one]]:
             if gives_all(evidence, within, cases, cause) and not evidence.contradicted(group, True, cause, None):
                 found[cause].add(group)
             else:
                 lost[cause] += elements[group]
-    return {cause: fits for cause, fits in found.items() if len(own) > MOST_LOST * lost[cause]}
+    return {cause: fits for cause, fits in found.items() if every > MOST_LOST * lost[cause]}
+
+
+def operands_by_group(evidence: Evidence, own: Array) -> Counter[Group]:
+    """How many different operands of some elements each group has."""
+    found = zip(evidence.deviating.case[own].tolist(), evidence.deviating.operands[own].tolist(), strict=True)
+    return Counter(group for group, _ in {(evidence.groups[case], operands) for case, operands in found})
 
 
 def indices_by_case(evidence: Evidence, own: Array) -> dict[int, list[int]]:
