@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
 import pytest
 
 from benchmarks.known_defects.measure import measured
 from benchmarks.unseen_defects.boxes import BOXES, answer
+from tiebreak.conformance.causes.whole import fitting_causes
+from tiebreak.conformance.operators.model import Cause
 
 PLACE = "benchmarks.unseen_defects.boxes"
 KIND = "onnx.QuantizeLinear/float32-uint8"
@@ -28,3 +34,23 @@ def test_two_mistakes_that_give_all_of_a_kind_are_its_cause(box: str, first: str
     (chosen,) = [one for one in BOXES if one.name == f"{KIND}/{box}"]
     (tally,) = measured([chosen], PLACE, answer)
     assert {given for given, *_ in tally.counts} == {first, second, f"{first} + {second}"}
+
+
+def test_arrays_that_repeat_operands_do_not_make_a_cause_the_whole_kinds() -> None:
+    """2,803 elements of one operand on one path, and 20 others on another, where the cause does not hold."""
+    first, second = ("kind", "one"), ("kind", "other")
+    case, operands = np.repeat([0, 1], [2803, 20]), np.concatenate([np.zeros(2803, int), np.arange(1, 21)])
+    cause = Cause("range-ratio-first", "mode")
+
+    def evidence(operands: Any) -> Any:
+        return SimpleNamespace(
+            deviating=SimpleNamespace(case=case, operands=operands),
+            positions=np.concatenate([np.arange(2803), np.arange(20)]),
+            groups=[first, second],
+            given_by=lambda case, cause: np.ones(2803, bool) if case == 0 else None,
+            contradicted=lambda group, every, cause, place: False,
+        )
+
+    own = np.arange(2823)
+    assert fitting_causes(evidence(operands), own, [cause]) == {}
+    assert fitting_causes(evidence(np.arange(2823)), own, [cause]) == {cause: {first}}
