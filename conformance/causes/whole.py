@@ -30,8 +30,9 @@ def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterat
     A path with few of the operands may have a kernel of its own: the cause is not named there if it does not hold.
     Where two mistakes are at work, a name of its own that explains few there is by chance: it is none.
 
-    It is asked where the kind has elements without a cause, or several causes. A single mistake comes before two. One
-    of both mistakes stays where it is named: there it is enough. `own` are the places of the elements in `every`.
+    It is asked where the kind has elements without a cause, or several causes. A single mistake comes before two, then
+    what is named already, then the earlier one in the table. One of both mistakes stays where it is named: there it is
+    enough. `own` are the places of the elements in `every`.
     """
     named = Counter(every[own].tolist())
     if len(own) < FEWEST or (len(named) == 1 and NO_CAUSE not in named):
@@ -40,7 +41,7 @@ def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterat
     singles = single_causes(evidence, own, ids, table, counts)
     for candidates in (singles, likely_pairs(evidence, own, ids, table, counts)):
         if fitting := fitting_causes(evidence, own, candidates):
-            best = min(fitting, key=lambda one: -parts_named(one, named))
+            best = min(fitting, key=lambda one: (-parts_named(one, named), one.rank))
             yield from named_by(evidence, every, own, best, fitting[best])
             return
 
