@@ -137,6 +137,10 @@ def is_float16(dtype: np.dtype[Any]) -> bool:
     return dtype == np.float16
 
 
+def is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    return dtype == BFLOAT16
+
+
 def is_no_float64(dtype: np.dtype[Any]) -> bool:
     """Whether the product of two numbers is exact in float64, so that a fused step can be predicted."""
     return dtype != np.float64
@@ -151,6 +155,14 @@ def own_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
     emin, kind = FLOAT_TYPES[o.x.dtype.name].emin, o.x.dtype
     x, inverse = (flush_subnormals(a.astype(kind), emin) for a in (o.x, kind.type(1) / o.scale))
     return o.finish(np.asarray(x * inverse, np.float64))
+
+
+def wide_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
+    """XLA multiplies a bfloat16 so in float32, and rounds the product to the input's type."""
+    emin, single = FLOAT_TYPES["float32"].emin, np.dtype(np.float32)
+    x, scale = (flush_subnormals(a.astype(single), emin) for a in (o.x, o.scale))
+    product = flush_subnormals(x * flush_subnormals(single.type(1) / scale, emin), emin)
+    return o.finish(np.asarray(product.astype(o.x.dtype), np.float64))
 
 
 def sum_and_clamp_in_own_type(o: QuantizationOperands) -> Array:
@@ -497,6 +509,10 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     facet_mistake("quotient", scaling=RECIPROCAL, precision=FLOAT32),
     facet_mistake("quotient", scaling=RECIPROCAL, precision=FLOAT64),
     (Cause("own-reciprocal + flushes-inputs-and-reciprocals", "quotient"), own_reciprocal_of_flushed),
+    (
+        Cause("reciprocal:float32 + flushes-inputs-and-reciprocals", "quotient"),
+        of_types(is_bfloat16, wide_reciprocal_of_flushed),
+    ),
     of_some_types(is_float16, facet_mistake("quotient", scaling=NARROW, precision=FLOAT32)),
     (
         Cause("own-reciprocal + in:float32 + nan-to-highest", "quotient"),
