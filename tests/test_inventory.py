@@ -184,12 +184,19 @@ def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_p
 
 
 @pytest.mark.slow
-def test_repro_of_a_backend_that_writes_none_says_how_to_replay(tmp_path: Path) -> None:
+def test_repro_of_a_backend_that_writes_none_replays_the_case(tmp_path: Path) -> None:
     words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
     row = run_of(f"{SAMPLES}:wrong", tmp_path / "run", *words).iloc[0]
     done = tiebreak("repro", row["id"], "--run", tmp_path / "run", "-b", f"{SAMPLES}:wrong")
-    assert done.returncode == 2
-    assert "writes no reproducers; to replay the case: tiebreak run -b " in done.stderr
+    assert done.returncode == 0
+    assert "writes no reproducers; to replay the case: tiebreak run -b " in done.stdout
+    script = tmp_path / "replay.py"
+    script.write_text(done.stdout)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    again = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, env={**os.environ, "PATH": path}
+    )
+    assert again.returncode == 1, again.stdout + again.stderr
     unknown = tiebreak("repro", "D999999", "--run", tmp_path / "run")
     assert unknown.returncode == 2
     assert "no discrepancy 'D999999'; it has D000001 to D" in unknown.stderr

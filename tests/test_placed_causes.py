@@ -228,3 +228,14 @@ def test_a_box_whose_tail_multiplies_by_the_reciprocal_gets_one_cause() -> None:
     (chosen,) = [one for one in BOXES if one.name == "onnx.QuantizeLinear/float32-uint8/mul-inverse@tail64"]
     (tally,) = measured([chosen], "benchmarks.unseen_defects.boxes", answer)
     assert {given for given, *_ in tally.counts} == {"own-reciprocal @ tail:64"}
+
+
+@pytest.mark.parametrize(("same", "left"), [(True, NO_CAUSE.id), (False, "own-reciprocal @ tail:64")])
+def test_what_happens_to_the_same_operands_elsewhere_is_no_matter_of_places(same: bool, left: str) -> None:
+    evidence = evidence_of([frozenset({TRUE})] * 2)
+    if same:
+        evidence.deviating.operands[len(TAIL) :] = evidence.deviating.operands[: len(TAIL)]
+    placed = with_place((TRUE, NUMBERS["tail:64"]), "")
+    kind = PlacedKind(evidence, np.arange(len(evidence.deviating)), [placed] * len(TAIL) + [NO_CAUSE] * len(TAIL))
+    kind.drop_idle()
+    assert {one.id for one in kind.causes[: len(TAIL)]} == {left}

@@ -33,6 +33,7 @@ def with_placed_causes(
         kind.name_all_paths()
         kind.name_rarer()
         kind.place_known()
+        kind.drop_idle()
     return found
 
 
@@ -128,6 +129,30 @@ class PlacedKind:
             for key, some in alike.items() if len(better) == len(alike) else ():
                 for number in some:
                     self.causes[number] = better[key]
+
+    def drop_idle(self) -> None:
+        """Take a cause at a place away where it gives an element elsewhere, too, with operands that it has there.
+
+        Then it is no matter of places. Such an element has no cause, since others contradict this one.
+        """
+        inside: dict[str, list[int]] = defaultdict(list)
+        nameless: list[int] = []
+        for number in (number for numbers in self.paths.values() for number in numbers):
+            id_, at, _ = self.causes[number].id.partition(AT)
+            if at:
+                inside[id_].append(number)
+            elif self.causes[number] == NO_CAUSE:
+                nameless.append(number)
+        operands = self.evidence.deviating.operands
+        elsewhere: dict[str, set[str]] = defaultdict(set)
+        for number in nameless if inside else ():
+            one = self.evidence.unexplained(int(self.own[number]))
+            for cause in one.matching:
+                elsewhere[cause.id].add(one.operands)
+        for id_, numbers in inside.items():
+            if not elsewhere[id_].isdisjoint(operands[self.own[numbers]].tolist()):
+                for number in numbers:
+                    self.causes[number] = NO_CAUSE
 
     def operands(self, numbers: Sequence[int]) -> int:
         """How many different operands some elements have."""

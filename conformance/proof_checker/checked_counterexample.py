@@ -65,7 +65,7 @@ def check_witnesses(claim: CheckedClaim, data: Mapping[str, Any]) -> list[str]:
         left_over -= set(zeros.tolist())
         require(not set(claim.proved[kind]) & set(zeros.tolist()), "a zero point is listed twice")
     require(not left_over, "the lists of zero points are not those of the claim")
-    return [f"{len(data['differs'])} witnesses show a difference for each other zero point"]
+    return [f"{len(data['differs'])} witnesses cover the other zero points"]
 
 
 def names_of(goal: Equation) -> set[str]:

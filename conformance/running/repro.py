@@ -28,24 +28,47 @@ from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import output_slices, problems_of
+from tiebreak.golden.untrusted_text import one_line
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.rows import result_rows, rows_of
 
+REPLAY = """# {title}
+import subprocess
+import sys
+import tempfile
+
+WORDS = {words!r}
+
+with tempfile.TemporaryDirectory() as folder:
+    sys.exit(subprocess.call([*WORDS, folder + "/run"]))
+"""
 TIME_LIMIT = 10.0  # seconds for a case, for runs that recorded no limit
+
+
+class NoScript(InvalidInput):
+    """A backend writes no scripts; `words` replay the case in Tiebreak."""
+
+    def __init__(self, text: str, words: list[str]) -> None:
+        super().__init__(text)
+        self.words = words
 
 
 def reproducer(folder: Path, name: str, named: str = "") -> str:
     """The script for one finding of a run. `named` is the backend's spec if it is not one of Tiebreak's own.
 
     `name` is the id of a discrepancy, of a root cause (for its smallest witness), of a failure, or of a case that
-    crashed, hung, raised or gave outputs of a wrong form. InvalidInput for an unknown id.
+    crashed, hung, raised or gave outputs of a wrong form. If the backend writes no scripts, this one replays the case
+    in Tiebreak. InvalidInput for an unknown id.
     """
     run = read_run(folder)
     failure = failure_of(run, name, folder)
-    if failure is not None:
-        return script_of_failure(run, failure, name, folder, named)
-    return script_of_discrepancy(run, name, folder, named)
+    try:
+        if failure is not None:
+            return script_of_failure(run, failure, name, folder, named)
+        return script_of_discrepancy(run, name, folder, named)
+    except NoScript as reason:
+        return REPLAY.format(title=f"{one_line(str(reason), 300)} ({name})", words=[*reason.words, "-o"])
 
 
 @contextmanager
@@ -148,13 +171,12 @@ def backend_of_row(run: Run, row: dict[str, Any], folder: Path, named: str) -> I
 
 @contextmanager
 def advise_replay(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
-    """If the backend writes no scripts, raise InvalidInput with the command that replays the case in Tiebreak."""
+    """If the backend writes no scripts, raise NoScript with the command that replays the case in Tiebreak."""
     try:
         yield
     except Unsupported as reason:
-        case = str(row["case"])
-        replay = shlex.join(["tiebreak", "run", "-b", spec_of(run, row), "--case", case, "--from", str(folder)])
-        raise InvalidInput(f"{row['backend']}: {reason}; to replay the case: {replay}") from None
+        words = ["tiebreak", "run", "-b", spec_of(run, row), "--case", str(row["case"]), "--from", str(folder)]
+        raise NoScript(f"{row['backend']}: {reason}; to replay the case: {shlex.join(words)}", words) from None
 
 
 def spec_of(run: Run, row: dict[str, Any]) -> str:

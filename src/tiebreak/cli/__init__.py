@@ -64,6 +64,8 @@ class OneLineErrors(click.Group):
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         try:
             return super().make_context(*args, **kwargs)
+        except click.exceptions.NoArgsIsHelpError as asked:
+            show_help(asked)
         except click.UsageError as error:
             fail(error.format_message(), EXIT_USAGE)
 
@@ -71,6 +73,8 @@ class OneLineErrors(click.Group):
         try:
             check_here()
             return super().invoke(ctx)
+        except click.exceptions.NoArgsIsHelpError as asked:
+            show_help(asked)
         except click.UsageError as error:
             fail(error.format_message(), EXIT_USAGE)
         except TiebreakError as error:
@@ -97,6 +101,12 @@ def check_here() -> None:
         Path.cwd()
     except OSError:
         raise InvalidInput("the current folder is gone: go to another one, then type it again") from None
+
+
+def show_help(asked: click.exceptions.NoArgsIsHelpError) -> NoReturn:
+    """A group of commands without one: its help, on standard error."""
+    asked.show()
+    sys.exit(EXIT_USAGE)
 
 
 def fail(message: str, code: int) -> NoReturn:

@@ -133,7 +133,8 @@ def sweep(
         sys.exit(run_plan(plan, output or Path("tiebreak-sweeps"), asked, as_json=as_json))
     if backend is None or operator is None:
         raise InvalidInput(
-            "name a backend and an --operator, as in: tiebreak sweep onnxruntime --operator onnx.QuantizeLinear"
+            "name a backend and an --operator, as in: "
+            "tiebreak sweep onnxruntime --operator onnx.QuantizeLinear --input y_scale=0.1"
         )
     values = {name: json_or_text(text) for name, text in attributes.items()}
     kinds = input_type or "", output_type or ""
