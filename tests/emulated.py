@@ -13,11 +13,13 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES, as_bytes, emulator_data, spread
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.running import RUNS
+from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.nodes import Node
@@ -38,6 +40,8 @@ def every_float16() -> Array:
 
 
 def emulated(arithmetic: Any, semantics: Semantics) -> Emulated:
+    if isinstance(arithmetic, CastArithmetic):
+        return Emulated(arithmetic.node, cast_steps(arithmetic, semantics), "cast", "box", "1")
     quantizes = isinstance(arithmetic, QuantizeArithmetic)
     made = quantize_steps if quantizes else dequantize_steps
     function = "quantize" if quantizes else "dequantize"

@@ -13,6 +13,7 @@ from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for, is_plain
 from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Computed
 from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.onnx_types import FLOAT8
 
 OPERATORS = {
     **{"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "negative": "Neg", "abs": "Abs"},
@@ -20,8 +21,11 @@ OPERATORS = {
     **{"and": "And", "or": "Or", "not": "Not", "is_nan": "IsNaN", "where": "Where", "clamp": "Clip"},
     **{"rint": "Round", "ceil": "Ceil", "floor": "Floor", "minimum": "Min", "maximum": "Max"},
 }
-SHAPES = (("x", "scale", "zero_point"), ("elements", "parameters", "parameters"))  # one parameter, or one for each x
-OPSETS = {"int4": (21, 10), "uint4": (21, 10), "int2": (25, 13), "uint2": (25, 13)}  # and versions of IR
+SHAPES = {"x": "elements", "scale": "parameters", "zero_point": "parameters"}  # one parameter, or one for each x
+OPSETS = {  # and versions of IR
+    **dict.fromkeys(FLOAT8, (19, 9)),
+    **{"int4": (21, 10), "uint4": (21, 10), "float4_e2m1fn": (23, 11), "int2": (25, 13), "uint2": (25, 13)},
+}
 
 
 @dataclass
@@ -65,14 +69,34 @@ class ModelOfSteps:
         if one.op == "is_finite":
             return self.node("Not", self.node("Or", self.node("IsNaN", first), self.node("IsInf", first)))
         if one.op == "copysign":  # of a number that is never negative
-            negative = self.node("Less", operands[1], self.number(0, one.type))
+            negative = self.negative(operands[1], self.number(0, one.type))
             return self.node("Where", negative, self.node("Neg", first), first)
+        if one.op == "power_in":
+            return self.power_in(first)
         if one.op == "modulus":
             whole = self.node("Floor", self.node("Div", *operands))
             return self.node("Sub", first, self.node("Mul", whole, operands[1]))
         if one.op == "remainder":
             return self.node("Mod", *operands, fmod=1)
+        if one.op == "has_sign":
+            raise Unsupported("ONNX has no operator for the sign of a NaN")
+        if one.op in ("exponent", "two_to"):
+            raise Unsupported("ONNX has no operator for the exponent of a number")
         raise Unsupported("ONNX has no operator for a fused multiply-add, or for a sum that is rounded once")
+
+    def negative(self, number: str, zero: str) -> str:
+        """Whether a number has a sign, -0 too."""
+        one = self.number(1, DOUBLE if zero.endswith(DOUBLE) else SINGLE)
+        return self.node("Or", self.node("Less", number, zero), self.node("Less", self.node("Div", one, number), zero))
+
+    def power_in(self, size: str) -> str:
+        """The largest power of two that is no larger than a normal number, bit by bit of its exponent."""
+        four, least = self.number(4, DOUBLE), self.number(2.0**-1022, DOUBLE)
+        found = self.node("Where", self.node("GreaterOrEqual", size, four), four, least)
+        for bit in range(9, -1, -1):
+            more = self.node("Mul", found, self.number(2.0 ** (1 << bit), DOUBLE))
+            found = self.node("Where", self.node("GreaterOrEqual", size, more), more, found)
+        return found
 
     def rounded(self, of: Computed, name: str, type: str) -> str:
         if type == "float16" and of.type == DOUBLE:
@@ -114,15 +138,15 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
         raise TypeError("a truth is no result")
     model = ModelOfSteps()
     last = model.name(one.result)
-    kind = one.types[3]
+    kind, keeps = one.goal, {"saturate": 0} if one.goal in FLOAT8 else {}  # infinities and NaNs, as they are
     last = model.cast(last, byte_for(kind)) if byte_for(kind) != kind else last
-    model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind)))
-    inputs, *outputs = (
-        [helper.make_tensor_value_info(name, onnx_type(held), [size]) for name, size, held in infos]
-        for infos in (zip(*SHAPES, one.types[:3], strict=True), [("y", "elements", kind)])
-    )
-    initializers = [*model.initializers.values()]
-    graph = helper.make_graph(model.nodes, one.function, inputs, outputs[0], initializers)
+    model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind), **keeps))
+    inputs = [
+        helper.make_tensor_value_info(name, onnx_type(held), [SHAPES[name]])
+        for name, held in zip(one.names, one.types[:-1], strict=True)
+    ]
+    output = helper.make_tensor_value_info("y", onnx_type(kind), ["elements"])
+    graph = helper.make_graph(model.nodes, one.function, inputs, [output], [*model.initializers.values()])
     opset, version = max(OPSETS.get(held, (18, 8)) for held in one.types)
     imports = [helper.make_opsetid("", opset)]
     made = helper.make_model(graph, opset_imports=imports, ir_version=version, producer_name="tiebreak")

@@ -1,0 +1,177 @@
+"""The steps of a cast, as the values of an audit's facets say them: what is read, what it passes, the last step.
+
+Where a facet's value has a rule in conformance/semantics/cast*.py, the steps follow that rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast as typed
+
+import numpy as np
+
+from tiebreak.conformance.emulators.cast_grid_steps import counted, grid_steps
+from tiebreak.conformance.emulators.cast_integer_steps import between_steps, integer_steps
+from tiebreak.conformance.emulators.steps import (
+    DOUBLE,
+    SINGLE,
+    Computed,
+    cast,
+    constant,
+    double,
+    flushed,
+    given,
+    named,
+    step,
+    where,
+)
+from tiebreak.conformance.semantics.cast import CastArithmetic, Entry
+from tiebreak.conformance.semantics.cast_inputs import SMALL_BITS, ElementType, Passage
+from tiebreak.conformance.semantics.model import ANYTHING, Semantics
+from tiebreak.conformance.semantics.type_grids import bits_as_numbers, largest_of, sign_bit
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
+from tiebreak.golden.errors import Unsupported
+
+NAN, ZERO, TWO = constant(np.nan), constant(0), constant(2)
+
+
+def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
+    """The result as a float64 that the output's type holds; NaN and infinities as the audit saw them."""
+    source, target = arithmetic.source, ELEMENT_TYPES[arithmetic.node.output_type]
+    if isinstance(target, FloatType) and target.specials == "e8m0":
+        raise Unsupported(f"a cast to {target.name}, a power of two, has no emulator yet")
+    x = given("x", source.name)
+    passed = passed_through(typed(Entry, semantics[:3]), x, source)
+    v = named("v", double(passed))
+    if isinstance(target, FloatType):
+        found = grid_steps(semantics, v, target)
+    elif isinstance(source, FloatType):
+        found = integer_steps(semantics, v, passed, source, target)
+    else:
+        found = between_steps(semantics, v, source, target)
+    if isinstance(source, IntegerType) and not any(passage_types(semantics)):
+        return named("y", found)
+    return named("y", with_specials(arithmetic, found, named("real", double(x)), v, target))
+
+
+def passage_types(semantics: Semantics) -> tuple[str, ...]:
+    return typed(Entry, semantics[:3])[1].through
+
+
+def passed_through(entry: Entry, x: Computed, source: ElementType) -> Computed:
+    """The number before the last step, in the type that it has then."""
+    reading, passage, subnormals = entry
+    if isinstance(source, IntegerType):
+        return through(passage, double(x))
+    if source.bits <= SMALL_BITS:
+        return READINGS[reading.id](double(x), source) if reading.id in READINGS else double(x)
+    if subnormals.flushes:
+        x = flushed("flushed_x", x, source.emin)
+    return through(passage, x)
+
+
+def through(passage: Passage, value: Computed) -> Computed:
+    if passage.carries_twice:
+        value = carried_twice(value)
+    for name in passage.through:
+        value = named(f"in_{name}", rounded_to(name, value))
+    return cut_off(double(value), passage.keeps) if passage.keeps else value
+
+
+def rounded_to(name: str, value: Computed) -> Computed:
+    """A number rounded to a type, once. Libraries round a float64 to float32 before they round it to 16 bits."""
+    kind = FLOAT_TYPES[name]
+    if value.type != DOUBLE or kind.bits != 16:
+        return cast(name, value)
+    one = counted(value, kind, f"{name}_")
+    found = named(f"{name}_value", step("rint", one.units) * one.unit)
+    beyond = step("abs", found) > constant(largest_of(kind))
+    return where(step("is_finite", value) & ~beyond, found, value * constant(np.inf))
+
+
+def carried_twice(x: Computed) -> Computed:
+    """See cast_inputs.is_carried."""
+    size = step("abs", double(x))
+    power = named("power", step("power_in", step("maximum", size, constant(2.0**-149))))
+    lifted = step("equal", step("rint", size / power * constant(2.0**10)), constant(2.0**11))
+    doubled = lifted & (power < constant(2.0**-15))
+    return named("carried", cast(SINGLE, where(doubled, double(x) * TWO, double(x))), "a carry made twice")
+
+
+def cut_off(value: Computed, bits: int) -> Computed:
+    """A number without the bits behind the first ones. A float64 has none behind 2^-1074."""
+    power = step("power_in", step("maximum", step("abs", value), constant(2.0 ** (bits - 1075))))
+    unit = named("last_bit", power * constant(2.0 ** (1 - bits)))
+    return named("cut_off", where(step("is_finite", value), step("truncate", value / unit) * unit, value))
+
+
+def as_sibling(v: Computed, kind: FloatType) -> Computed:
+    """A sibling's exponents are one more, or one less. Some bits of a number are those of its NaN or infinity."""
+    if kind.specials == "fnuz":
+        sibling = ELEMENT_TYPES[kind.name.removesuffix("uz") if "e4m3" in kind.name else kind.name.removesuffix("fnuz")]
+        assert isinstance(sibling, FloatType)
+        doubled, beyond = named("doubled", v * TWO), constant(largest_of(sibling))
+        infinite = step("equal", step("abs", v), constant(2.0**kind.emax)) if sibling.specials == "ieee" else None
+        other = NAN if infinite is None else where(infinite, doubled * constant(np.inf), NAN)
+        return where(step("abs", doubled) > beyond, other, doubled)
+    return where(step("equal", v, ZERO) & step("has_sign", v), NAN, v / TWO)
+
+
+def as_bits(v: Computed, kind: FloatType) -> Computed:
+    """The sign, the exponent's field and the fraction of a number, as one integer."""
+    one = counted(v, kind, "own_")
+    field = step("exponent", one.unit) + constant(kind.precision - 1 - kind.emin)
+    if kind.specials == "e8m0":
+        return field
+    bits = field * constant(2.0 ** (kind.precision - 1)) + step("abs", one.units)
+    return bits + where(step("has_sign", v), constant(sign_bit(kind)), ZERO)
+
+
+READINGS: Mapping[str, Callable[[Computed, FloatType], Computed]] = {
+    "sibling-type": as_sibling,
+    "integers": as_bits,
+    "subnormals-flushed": lambda v, kind: flushed("flushed_x", v, kind.emin),
+    "doubled": lambda v, kind: v * TWO,
+    "halved": lambda v, kind: v / TWO,
+    "least-as-zero": lambda v, kind: where(step("equal", v, constant(2.0**kind.emin)), ZERO, v),
+    "least-doubled": lambda v, kind: where(step("equal", v, constant(2.0**kind.emin)), v * TWO, v),
+}
+
+
+def with_specials(
+    arithmetic: CastArithmetic, found: Computed, x: Computed, v: Computed, target: ElementType
+) -> Computed:
+    """The result, but what the backend gave for NaN, and for infinities, whether x is one or became one."""
+    nan, infinite = numbers_of(arithmetic.nan, target), numbers_of(arithmetic.infinite, target)
+    both = [*nan.values(), *infinite.values()]
+    if both and all(np.isnan(one) for one in both):
+        return where(step("is_finite", v), found, NAN)
+    if infinite:
+        infinity = by_sign(infinite, v)
+        found = where(step("equal", step("abs", v), constant(np.inf)), infinity, named("finite", found))
+    if not nan:
+        return found
+    return where(step("is_nan", x), by_sign(nan, x), named("ordered", found))
+
+
+def numbers_of(codes: Mapping[bool, int], target: ElementType) -> dict[bool, float]:
+    """Results by the sign of x, in place of their codes."""
+    known = {negative: code for negative, code in codes.items() if code != ANYTHING}
+    if isinstance(target, IntegerType):
+        return {negative: float(code) for negative, code in known.items()}
+    return {negative: float(bits_as_numbers(np.array([code]), target)[0]) for negative, code in known.items()}
+
+
+def by_sign(numbers: Mapping[bool, float], x: Computed) -> Computed:
+    """A result that may depend on the sign of x."""
+    plus = numbers.get(False, numbers.get(True, 0.0))
+    minus = numbers.get(True, plus)
+    if same(plus, minus):
+        return constant(plus)
+    if plus > 0 and minus == -plus:
+        return step("copysign", constant(plus), x)
+    return where(step("has_sign", x), constant(minus), constant(plus))
+
+
+def same(a: float, b: float) -> bool:
+    return (np.isnan(a) and np.isnan(b)) or (a == b and np.signbit(a) == np.signbit(b))
