@@ -50,7 +50,10 @@ def grid_steps(semantics: Semantics, v: Computed, kind: FloatType) -> Computed:
         whole = where(subnormal, least, named("normal", whole))
     whole = named("whole", step("abs", whole))
     rounded = named("rounded", whole * one.unit)
-    ended = ENDS[c.saturation.id](Rounded(one, whole, rounded, kind))
+    goes_beyond = c.reading.id == "doubled"  # though no number of the input's type does
+    ended = ENDS["saturate" if goes_beyond and c.saturation.id == "none" else c.saturation.id](
+        Rounded(one, whole, rounded, kind)
+    )
     if c.output_subnormals.flushes:
         ended = where(rounded < constant(2.0**kind.emin), ZERO, named("ended", ended))
     return with_sign(c.zero, named("magnitude", ended), v, kind)

@@ -124,7 +124,8 @@ def as_bits(v: Computed, kind: FloatType) -> Computed:
     if kind.specials == "e8m0":
         return field
     bits = field * constant(2.0 ** (kind.precision - 1)) + step("abs", one.units)
-    return bits + where(step("has_sign", v), constant(sign_bit(kind)), ZERO)
+    bits = named("bits", bits + where(step("has_sign", v), constant(sign_bit(kind)), ZERO))
+    return where(step("is_finite", v), bits, v) if kind.specials == "ieee" else bits
 
 
 READINGS: Mapping[str, Callable[[Computed, FloatType], Computed]] = {
