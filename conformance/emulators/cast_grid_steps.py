@@ -40,8 +40,8 @@ def counted(v: Computed, kind: FloatType, prefix: str = "") -> Counted:
     return Counted(size, unit, v / unit)
 
 
-def grid_steps(semantics: Semantics, v: Computed, kind: FloatType) -> Computed:
-    """A float64 that the type holds, of a finite one."""
+def grid_steps(semantics: Semantics, v: Computed, signed: Computed, kind: FloatType) -> Computed:
+    """A float64 that the type holds, of a finite one; `signed` has its sign."""
     c = GridCombination._make(semantics)
     one = counted(v, kind)
     whole = WHOLE[c.round_mode.id](one.units)
@@ -56,7 +56,7 @@ def grid_steps(semantics: Semantics, v: Computed, kind: FloatType) -> Computed:
     )
     if c.output_subnormals.flushes:
         ended = where(rounded < constant(2.0**kind.emin), ZERO, named("ended", ended))
-    return with_sign(c.zero, named("magnitude", ended), v, kind)
+    return with_sign(c.zero, named("magnitude", ended), v, signed, kind)
 
 
 def ties_to_odd(units: Computed) -> Computed:
@@ -146,9 +146,9 @@ ENDS: Mapping[str, Callable[[Rounded], Computed]] = {
 }
 
 
-def with_sign(zero: ZeroSign, magnitude: Computed, v: Computed, kind: FloatType) -> Computed:
+def with_sign(zero: ZeroSign, magnitude: Computed, v: Computed, signed: Computed, kind: FloatType) -> Computed:
     """Small types show the sign of a zero; of wider ones it is not compared, and stays."""
-    signed = step("copysign", magnitude, v)
+    signed = step("copysign", magnitude, signed)
     if zero is SIGN_KEPT or kind.bits > SMALL_BITS:
         return signed
     is_zero = step("equal", magnitude, ZERO)

@@ -41,21 +41,20 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     if isinstance(target, FloatType) and target.specials == "e8m0":
         raise Unsupported(f"a cast to {target.name}, a power of two, has no emulator yet")
     x = given("x", source.name)
-    passed = passed_through(typed(Entry, semantics[:3]), x, source)
-    v = named("v", double(passed))
+    entry = typed(Entry, semantics[:3])
+    number = passed_through(entry, x, source)
+    real, v = named("real", double(x)), named("v", double(number))
+    if v.op == real.op and v.operands == real.operands:
+        real = v
     if isinstance(target, FloatType):
-        found = grid_steps(semantics, v, target)
+        found = grid_steps(semantics, v, v if entry[0].id == "integers" else real, target)
     elif isinstance(source, FloatType):
-        found = integer_steps(semantics, v, passed, source, target)
+        found = integer_steps(semantics, v, number, source, target)
     else:
         found = between_steps(semantics, v, source, target)
-    if isinstance(source, IntegerType) and not any(passage_types(semantics)):
+    if isinstance(source, IntegerType) and not entry[1].through:
         return named("y", found)
-    return named("y", with_specials(arithmetic, found, named("real", double(x)), v, target))
-
-
-def passage_types(semantics: Semantics) -> tuple[str, ...]:
-    return typed(Entry, semantics[:3])[1].through
+    return named("y", with_specials(arithmetic, found, real, v, target))
 
 
 def passed_through(entry: Entry, x: Computed, source: ElementType) -> Computed:
@@ -152,7 +151,7 @@ def with_specials(
         found = where(step("equal", step("abs", v), constant(np.inf)), infinity, named("finite", found))
     if not nan:
         return found
-    return where(step("is_nan", x), by_sign(nan, x), named("ordered", found))
+    return where(step("is_nan", x), by_sign(nan, x, of_nan=True), named("ordered", found))
 
 
 def numbers_of(codes: Mapping[bool, int], target: ElementType) -> dict[bool, float]:
@@ -163,13 +162,13 @@ def numbers_of(codes: Mapping[bool, int], target: ElementType) -> dict[bool, flo
     return {negative: float(bits_as_numbers(np.array([code]), target)[0]) for negative, code in known.items()}
 
 
-def by_sign(numbers: Mapping[bool, float], x: Computed) -> Computed:
-    """A result that may depend on the sign of x."""
+def by_sign(numbers: Mapping[bool, float], x: Computed, *, of_nan: bool = False) -> Computed:
+    """A result that may depend on the sign of x, which is infinite, or NaN: not every language has the sign of one."""
     plus = numbers.get(False, numbers.get(True, 0.0))
     minus = numbers.get(True, plus)
     if same(plus, minus):
         return constant(plus)
-    if plus > 0 and minus == -plus:
+    if plus > 0 and minus == -plus and not of_nan:
         return step("copysign", constant(plus), x)
     return where(step("has_sign", x), constant(minus), constant(plus))
 

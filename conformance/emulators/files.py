@@ -17,6 +17,7 @@ from tiebreak.conformance.emulators.python_source import (
 from tiebreak.conformance.emulators.steps import Computed
 from tiebreak.conformance.emulators.writing import Writer
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
 NAMES = ("x", "scale", "zero_point")  # of a function's inputs, whatever the node calls them
@@ -126,7 +127,9 @@ def torch_file(one: Emulated, header: Sequence[str]) -> str:
 
 def held_by_torch(type: str) -> str:
     """PyTorch's type for numbers of a type; int64 holds the integers that it has no type for."""
-    return type if type in FLOAT_TYPES or type in TORCH_INTEGERS else "int64"
+    if type in SMALL_FLOAT_TYPES and SMALL_FLOAT_TYPES[type].bits < 8:
+        raise Unsupported(f"PyTorch computes with no {type}")
+    return type if is_float(type) or type in TORCH_INTEGERS else "int64"
 
 
 def comment_lines(header: Sequence[str]) -> list[str]:

@@ -59,6 +59,8 @@ class ModelOfSteps:
         return self.node("Where", self.node("Equal", beside, beside), number, number)
 
     def operation(self, one: Computed, operands: Sequence[str]) -> str:
+        if one.op == "where" and may_be_minus_zero(one):
+            return self.selected(*operands)
         if one.op in OPERATORS:
             return self.node(OPERATORS[one.op], *operands)
         first, zero = operands[0], self.number(0, one.operands[0].type)
@@ -69,8 +71,8 @@ class ModelOfSteps:
         if one.op == "is_finite":
             return self.node("Not", self.node("Or", self.node("IsNaN", first), self.node("IsInf", first)))
         if one.op == "copysign":  # of a number that is never negative
-            negative = self.negative(operands[1], self.number(0, one.type))
-            return self.node("Where", negative, self.node("Neg", first), first)
+            signs = self.number(-1, one.type), self.number(1, one.type)
+            return self.node("Mul", first, self.node("Where", self.negative(operands[1], one.type), *signs))
         if one.op == "power_in":
             return self.power_in(first)
         if one.op == "modulus":
@@ -84,10 +86,21 @@ class ModelOfSteps:
             raise Unsupported("ONNX has no operator for the exponent of a number")
         raise Unsupported("ONNX has no operator for a fused multiply-add, or for a sum that is rounded once")
 
-    def negative(self, number: str, zero: str) -> str:
+    def negative(self, number: str, type: str) -> str:
         """Whether a number has a sign, -0 too."""
-        one = self.number(1, DOUBLE if zero.endswith(DOUBLE) else SINGLE)
-        return self.node("Or", self.node("Less", number, zero), self.node("Less", self.node("Div", one, number), zero))
+        zero, inverse = self.number(0, type), self.node("Div", self.number(1, type), number)
+        return self.node("Or", self.node("Less", number, zero), self.node("Less", inverse, zero))
+
+    def selected(self, condition: str, yes: str, no: str) -> str:
+        """As Where, which makes 0 of -0 in ONNX Runtime: two columns, of which each row takes one."""
+        from onnx import TensorProto, numpy_helper
+
+        self.initializers.setdefault("column", numpy_helper.from_array(np.array([1]), "column"))
+        shape = self.node("Shape", condition)
+        columns = [self.node("Unsqueeze", self.node("Expand", one, shape), "column") for one in (no, yes)]
+        number = self.node("Unsqueeze", self.node("Cast", condition, to=TensorProto.INT64), "column")
+        taken = self.node("GatherElements", self.node("Concat", *columns, axis=1), number, axis=1)
+        return self.node("Squeeze", taken, "column")
 
     def power_in(self, size: str) -> str:
         """The largest power of two that is no larger than a normal number, bit by bit of its exponent."""
@@ -126,6 +139,10 @@ class ModelOfSteps:
         name = f"{operator.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(operator, operands, [name], **attributes))
         return name
+
+
+def may_be_minus_zero(one: Computed) -> bool:
+    return one.op == "copysign" or (one.op == "where" and any(map(may_be_minus_zero, one.operands[1:])))
 
 
 def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
