@@ -22,7 +22,7 @@ NAMES = {
             "clamp",
             "modulus",
             "odd_sum",
-            "power_in",
+            "power_of_two",
         )
     },
     **{"truncate": "trunc", "abs": "fabs", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
@@ -47,9 +47,9 @@ static double odd_sum(double a, double b) {
   return nextafter(total, error > 0.0 ? INFINITY : -INFINITY);
 }
 """,
-    "power_in": """\
+    "power_of_two": """\
 /* The largest power of two that is no larger than a normal number. */
-static double power_in(double size) {
+static double power_of_two(double size) {
   int exponent;
   return size / (2.0 * frexp(size, &exponent));
 }

@@ -35,8 +35,10 @@ class Counted:
 def counted(v: Computed, kind: FloatType, prefix: str = "") -> Counted:
     """Of a float64. All three are exact. `prefix` begins the names of the lines."""
     size = named(f"{prefix}size", step("abs", v))
-    power = step("power_in", step("maximum", size, constant(2.0**kind.emin)))
-    unit = named(f"{prefix}unit", power * constant(2.0 ** (1 - kind.precision)), f"the next {kind.name} is so far away")
+    power = step("power_of_two", step("maximum", size, constant(2.0**kind.emin)))
+    unit = named(
+        f"{prefix}unit", power * constant(2.0 ** (1 - kind.precision)), f"the spacing of {kind.name} at this size"
+    )
     return Counted(size, unit, v / unit)
 
 

@@ -39,7 +39,7 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     """The result as a float64 that the output's type holds; NaN and infinities as the audit saw them."""
     source, target = arithmetic.source, ELEMENT_TYPES[arithmetic.node.output_type]
     if isinstance(target, FloatType) and target.specials == "e8m0":
-        raise Unsupported(f"a cast to {target.name}, a power of two, has no emulator yet")
+        raise Unsupported(f"steps to {target.name}, a power of two, are not written")
     x = given("x", source.name)
     entry = typed(Entry, semantics[:3])
     number = passed_through(entry, x, source)
@@ -91,7 +91,7 @@ def rounded_to(name: str, value: Computed) -> Computed:
 def carried_twice(x: Computed) -> Computed:
     """See cast_inputs.is_carried."""
     size = step("abs", double(x))
-    power = named("power", step("power_in", step("maximum", size, constant(2.0**-149))))
+    power = named("power", step("power_of_two", step("maximum", size, constant(2.0**-149))))
     lifted = step("equal", step("rint", size / power * constant(2.0**10)), constant(2.0**11))
     doubled = lifted & (power < constant(2.0**-15))
     return named("carried", cast(SINGLE, where(doubled, double(x) * TWO, double(x))), "a carry made twice")
@@ -99,7 +99,7 @@ def carried_twice(x: Computed) -> Computed:
 
 def cut_off(value: Computed, bits: int) -> Computed:
     """A number without the bits behind the first ones. A float64 has none behind 2^-1074."""
-    power = step("power_in", step("maximum", step("abs", value), constant(2.0 ** (bits - 1075))))
+    power = step("power_of_two", step("maximum", step("abs", value), constant(2.0 ** (bits - 1075))))
     unit = named("last_bit", power * constant(2.0 ** (1 - bits)))
     return named("cut_off", where(step("is_finite", value), step("truncate", value / unit) * unit, value))
 

@@ -73,8 +73,8 @@ class ModelOfSteps:
         if one.op == "copysign":  # of a number that is never negative
             signs = self.number(-1, one.type), self.number(1, one.type)
             return self.node("Mul", first, self.node("Where", self.negative(operands[1], one.type), *signs))
-        if one.op == "power_in":
-            return self.power_in(first)
+        if one.op == "power_of_two":
+            return self.power_of_two(first)
         if one.op == "modulus":
             whole = self.node("Floor", self.node("Div", *operands))
             return self.node("Sub", first, self.node("Mul", whole, operands[1]))
@@ -102,7 +102,7 @@ class ModelOfSteps:
         taken = self.node("GatherElements", self.node("Concat", *columns, axis=1), number, axis=1)
         return self.node("Squeeze", taken, "column")
 
-    def power_in(self, size: str) -> str:
+    def power_of_two(self, size: str) -> str:
         """The largest power of two that is no larger than a normal number, bit by bit of its exponent."""
         four, least = self.number(4, DOUBLE), self.number(2.0**-1022, DOUBLE)
         found = self.node("Where", self.node("GreaterOrEqual", size, four), four, least)

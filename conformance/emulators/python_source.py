@@ -11,7 +11,7 @@ from tiebreak.golden.elements import INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 
 LOGIC = {"and": "{} & {}", "or": "{} | {}", "not": "~{}", "odd_sum": "odd_sum({}, {})"} | {
-    op: f"{op}({{}})" for op in ("power_in", "exponent", "two_to")
+    op: f"{op}({{}})" for op in ("power_of_two", "exponent", "two_to")
 }
 NAMES = {
     **{name: name for name in ("rint", "ceil", "floor", "abs", "copysign", "minimum", "maximum", "where")},
@@ -26,8 +26,8 @@ def odd_sum(a, b):
     back = total - a
     error = (a - (total - back)) + (b - back)
 '''
-POWER_IN = '''
-def power_in(size):
+POWER_OF_TWO = '''
+def power_of_two(size):
     """The largest power of two that is no larger than a normal number."""
 '''
 
@@ -50,7 +50,7 @@ class InNumPy:
     is_odd = np.asarray(total).view(np.int64) & 1 == 1
     return np.where((error == 0) | ~np.isfinite(total) | is_odd, total, other)
 """,
-        "power_in": f"""{POWER_IN}    return size / (2 * np.frexp(size)[0])
+        "power_of_two": f"""{POWER_OF_TWO}    return size / (2 * np.frexp(size)[0])
 """,
         "exponent": f"""{EXPONENT}    return np.frexp(power)[1] - 1.0
 """,
@@ -87,7 +87,7 @@ class InTorch(InNumPy):
     is_odd = total.contiguous().view(torch.int64) & 1 == 1
     return torch.where((error == 0) | ~torch.isfinite(total) | is_odd, total, other)
 """,
-        "power_in": f"""{POWER_IN}    return size / (2 * torch.frexp(size).mantissa)
+        "power_of_two": f"""{POWER_OF_TWO}    return size / (2 * torch.frexp(size).mantissa)
 """,
         "exponent": f"""{EXPONENT}    return torch.frexp(power).exponent.to(torch.float64) - 1
 """,
