@@ -59,10 +59,10 @@ def draw_specials(arithmetic: CastArithmetic, random: np.random.Generator) -> No
     """Any values of the special facets: whatever NaN and infinities gave, an emulator gives."""
     drawn = {one.name: one.values[random.integers(len(one.values))] for one in arithmetic.specials}
     special = [probe for probe in arithmetic.special_probes() if arithmetic.special_of(probe)]
-    arithmetic.large = {False: 1, True: 2}
+    arithmetic.large = {False: 1, True: 0}
     arithmetic.learn_specials(
         [
-            *((probe, 1 + is_negative(probe)) for probe in arithmetic.special_probes() if probe not in special),
+            *((probe, 1 - is_negative(probe)) for probe in arithmetic.special_probes() if probe not in special),
             *((probe, arithmetic.special_code(drawn[arithmetic.special_of(probe)], probe)) for probe in special),
         ]
     )
@@ -201,7 +201,7 @@ def test_every_float16_through_a_real_library(
     backend: str, source: str, target: str, language: str, tmp_path: Path
 ) -> None:
     pytest.importorskip(backend.removesuffix("-reference"))
-    path, saturate = tmp_path / job.DEFAULTS[language].name, backend != "torch"
+    path, saturate = tmp_path / job.DEFAULTS[language].name, (backend, target) != ("torch", "float8_e5m2")
     result = cli(backend, source, target, saturate, language, path)
     if result.exit_code == 4:
         pytest.skip(result.stderr)

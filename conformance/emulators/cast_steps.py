@@ -26,10 +26,10 @@ from tiebreak.conformance.emulators.steps import (
     where,
 )
 from tiebreak.conformance.semantics.cast import CastArithmetic, Entry
-from tiebreak.conformance.semantics.cast_inputs import SMALL_BITS, ElementType, Passage
+from tiebreak.conformance.semantics.cast_inputs import SIBLINGS, SMALL_BITS, ElementType, Passage
 from tiebreak.conformance.semantics.model import ANYTHING, Semantics
 from tiebreak.conformance.semantics.type_grids import bits_as_numbers, largest_of, sign_bit
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import Unsupported
 
 NAN, ZERO, TWO = constant(np.nan), constant(0), constant(2)
@@ -42,10 +42,9 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
         raise Unsupported(f"steps to {target.name}, a power of two, are not written")
     x = given("x", source.name)
     entry = typed(Entry, semantics[:3])
-    number = passed_through(entry, x, source)
-    real, v = named("real", double(x)), named("v", double(number))
-    if v.op == real.op and v.operands == real.operands:
-        real = v
+    real = named("real", double(x))
+    number = passed_through(entry, x, real, source)
+    v = real if number in (x, real) else named("v", double(number))
     if isinstance(target, FloatType):
         found = grid_steps(semantics, v, v if entry[0].id == "integers" else real, target)
     elif isinstance(source, FloatType):
@@ -57,21 +56,20 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     return named("y", with_specials(arithmetic, found, real, v, target))
 
 
-def passed_through(entry: Entry, x: Computed, source: ElementType) -> Computed:
-    """The number before the last step, in the type that it has then."""
+def passed_through(entry: Entry, x: Computed, real: Computed, source: ElementType) -> Computed:
+    """The number before the last step, in the type that it has then; `real` is x as a float64."""
     reading, passage, subnormals = entry
     if isinstance(source, IntegerType):
-        return through(passage, double(x))
+        return through(passage, real)
     if source.bits <= SMALL_BITS:
-        return READINGS[reading.id](double(x), source) if reading.id in READINGS else double(x)
+        return READINGS[reading.id](real, source) if reading.id in READINGS else real
     if subnormals.flushes:
         x = flushed("flushed_x", x, source.emin)
-    return through(passage, x)
+        real = named("flushed_real", double(x))
+    return through(passage, carried_twice(real) if passage.carries_twice else x)
 
 
 def through(passage: Passage, value: Computed) -> Computed:
-    if passage.carries_twice:
-        value = carried_twice(value)
     for name in passage.through:
         value = named(f"in_{name}", rounded_to(name, value))
     return cut_off(double(value), passage.keeps) if passage.keeps else value
@@ -88,13 +86,13 @@ def rounded_to(name: str, value: Computed) -> Computed:
     return where(step("is_finite", value) & ~beyond, found, value * constant(np.inf))
 
 
-def carried_twice(x: Computed) -> Computed:
+def carried_twice(real: Computed) -> Computed:
     """See cast_inputs.is_carried."""
-    size = step("abs", double(x))
-    power = named("power", step("power_of_two", step("maximum", size, constant(2.0**-149))))
-    lifted = step("equal", step("rint", size / power * constant(2.0**10)), constant(2.0**11))
-    doubled = lifted & (power < constant(2.0**-15))
-    return named("carried", cast(SINGLE, where(doubled, double(x) * TWO, double(x))), "a carry made twice")
+    magnitude = named("real_size", step("abs", real))
+    power = named("power", step("power_of_two", step("maximum", magnitude, constant(2.0**-149))))
+    lifted = step("equal", step("rint", magnitude / power * constant(2.0**10)), constant(2.0**11))
+    lifted = named("lifted", lifted & (power < constant(2.0**-15)), "float16's 11 bits make it a power of two")
+    return named("carried", cast(SINGLE, where(lifted, real * TWO, real)))
 
 
 def cut_off(value: Computed, bits: int) -> Computed:
@@ -107,8 +105,7 @@ def cut_off(value: Computed, bits: int) -> Computed:
 def as_sibling(v: Computed, kind: FloatType) -> Computed:
     """A sibling's exponents are one more, or one less. Some bits of a number are those of its NaN or infinity."""
     if kind.specials == "fnuz":
-        sibling = ELEMENT_TYPES[kind.name.removesuffix("uz") if "e4m3" in kind.name else kind.name.removesuffix("fnuz")]
-        assert isinstance(sibling, FloatType)
+        sibling = SMALL_FLOAT_TYPES[SIBLINGS[kind.name]]
         doubled, beyond = named("doubled", v * TWO), constant(largest_of(sibling))
         infinite = step("equal", step("abs", v), constant(2.0**kind.emax)) if sibling.specials == "ieee" else None
         other = NAN if infinite is None else where(infinite, doubled * constant(np.inf), NAN)
