@@ -32,6 +32,7 @@ from tiebreak.conformance.semantics.type_grids import bits_as_numbers, largest_o
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import Unsupported
 
+LARGE = 2.0**40  # beyond all integers
 NAN, ZERO, TWO = constant(np.nan), constant(0), constant(2)
 
 
@@ -46,27 +47,38 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     number = passed_through(entry, x, real, source)
     v = real if number in (x, real) else named("v", double(number))
     if isinstance(target, FloatType):
-        found = grid_steps(semantics, v, v if entry[0].id == "integers" else real, target)
+        signed = real if picks(v) and entry[0].id != "integers" else v
+        found = grid_steps(semantics, v, signed, target)
     elif isinstance(source, FloatType):
         found = integer_steps(semantics, v, number, source, target)
     else:
         found = between_steps(semantics, v, source, target)
-    if isinstance(source, IntegerType) and not entry[1].through:
+    if isinstance(source, IntegerType):
         return named("y", found)
-    return named("y", with_specials(arithmetic, found, real, v, target))
+    return named("y", with_specials(arithmetic, found, real if entry[0].id == "sibling-type" else v, v, target))
+
+
+def picks(v: Computed) -> bool:
+    """Whether a number is one of two, of which ONNX Runtime makes 0 of a -0."""
+    return v.op == "where" or any(map(picks, v.operands))
 
 
 def passed_through(entry: Entry, x: Computed, real: Computed, source: ElementType) -> Computed:
     """The number before the last step, in the type that it has then; `real` is x as a float64."""
     reading, passage, subnormals = entry
     if isinstance(source, IntegerType):
-        return through(passage, real)
+        return infinite_as_large(through(passage, real)) if "float16" in passage.through else through(passage, real)
     if source.bits <= SMALL_BITS:
         return READINGS[reading.id](real, source) if reading.id in READINGS else real
     if subnormals.flushes:
         x = flushed("flushed_x", x, source.emin)
         real = named("flushed_real", double(x))
     return through(passage, carried_twice(real) if passage.carries_twice else x)
+
+
+def infinite_as_large(number: Computed) -> Computed:
+    """No answer says what an infinity gives where integers are cast: one that float16 makes is a large number."""
+    return step("clamp", double(number), constant(-LARGE), constant(LARGE))
 
 
 def through(passage: Passage, value: Computed) -> Computed:
@@ -138,7 +150,10 @@ READINGS: Mapping[str, Callable[[Computed, FloatType], Computed]] = {
 def with_specials(
     arithmetic: CastArithmetic, found: Computed, x: Computed, v: Computed, target: ElementType
 ) -> Computed:
-    """The result, but what the backend gave for NaN, and for infinities, whether x is one or became one."""
+    """The result, but what the backend gave for NaN, and for infinities, whether x is one or became one.
+
+    `x` is NaN where the input is, and `v` perhaps in other places, too.
+    """
     nan, infinite = numbers_of(arithmetic.nan, target), numbers_of(arithmetic.infinite, target)
     both = [*nan.values(), *infinite.values()]
     if both and all(np.isnan(one) for one in both):
