@@ -45,6 +45,8 @@ def counted(v: Computed, kind: FloatType, prefix: str = "") -> Counted:
 def grid_steps(semantics: Semantics, v: Computed, signed: Computed, kind: FloatType) -> Computed:
     """A float64 that the type holds, of a finite one; `signed` has its sign."""
     c = GridCombination._make(semantics)
+    if is_held(c, kind):
+        return v
     one = counted(v, kind)
     whole = WHOLE[c.round_mode.id](one.units)
     if c.output_subnormals.cuts:
@@ -59,6 +61,12 @@ def grid_steps(semantics: Semantics, v: Computed, signed: Computed, kind: FloatT
     if c.output_subnormals.flushes:
         ended = where(rounded < constant(2.0**kind.emin), ZERO, named("ended", ended))
     return with_sign(c.zero, named("magnitude", ended), v, signed, kind)
+
+
+def is_held(c: GridCombination, kind: FloatType) -> bool:
+    """Whether the type holds every number, and nothing happens to it."""
+    plain = (c.round_mode.id, c.output_subnormals.id, c.saturation.id) == ("none", "kept", "none")
+    return plain and c.reading.id != "doubled" and (c.zero is SIGN_KEPT or kind.bits > SMALL_BITS)
 
 
 def ties_to_odd(units: Computed) -> Computed:

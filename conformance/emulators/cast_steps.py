@@ -55,7 +55,8 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
         found = between_steps(semantics, v, source, target)
     if isinstance(source, IntegerType):
         return named("y", found)
-    return named("y", with_specials(arithmetic, found, real if entry[0].id == "sibling-type" else v, v, target))
+    of_bits = entry[0].id in ("sibling-type", "integers")  # whose NaNs are others
+    return named("y", with_specials(arithmetic, found, real if of_bits else v, v, target))
 
 
 def picks(v: Computed) -> bool:
