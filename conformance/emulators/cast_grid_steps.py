@@ -33,7 +33,7 @@ class Counted:
 
 
 def counted(v: Computed, kind: FloatType, prefix: str = "") -> Counted:
-    """Of a float64. All three are exact. `prefix` begins the names of the lines."""
+    """Counts a float64. All three are exact. `prefix` begins the names of the lines."""
     size = named(f"{prefix}size", step("abs", v))
     power = step("power_of_two", step("maximum", size, constant(2.0**kind.emin)))
     unit = named(
@@ -56,7 +56,7 @@ def grid_steps(semantics: Semantics, v: Computed, signed: Computed, kind: FloatT
     rounded = named("rounded", whole * one.unit)
     goes_beyond = c.reading.id == "doubled"  # though no number of the input's type does
     ended = ENDS["saturate" if goes_beyond and c.saturation.id == "none" else c.saturation.id](
-        Rounded(one, whole, rounded, kind)
+        OnGrid(one, whole, rounded, kind)
     )
     if c.output_subnormals.flushes:
         ended = where(rounded < constant(2.0**kind.emin), ZERO, named("ended", ended))
@@ -89,7 +89,7 @@ WHOLE: Mapping[str, Callable[[Computed], Computed]] = {
 
 
 @dataclass(frozen=True)
-class Rounded:
+class OnGrid:
     """A number, what it is rounded to as if the type's exponent had no end, and that in units: both without a sign."""
 
     number: Counted
@@ -111,25 +111,25 @@ class Rounded:
         return INFINITY if self.kind.specials == "ieee" else NAN
 
 
-def saturated(one: Rounded) -> Computed:
+def saturated(one: OnGrid) -> Computed:
     return step("minimum", one.magnitude, one.largest)
 
 
-def overflowing(one: Rounded) -> Computed:
+def overflowing(one: OnGrid) -> Computed:
     return where(one.is_beyond, one.nothing, one.magnitude)
 
 
-def a_step_more(one: Rounded) -> Computed:
+def a_step_more(one: OnGrid) -> Computed:
     size = one.number.size
     return where((size >= constant(480)) & (size < constant(496)), one.largest, named("overflown", overflowing(one)))
 
 
-def nan_before_infinity(one: Rounded) -> Computed:
+def nan_before_infinity(one: OnGrid) -> Computed:
     beyond = where(one.number.size < constant(65536), NAN, INFINITY)
     return where(one.is_beyond, named("beyond", beyond), one.magnitude)
 
 
-def low_bits(one: Rounded) -> Computed:
+def low_bits(one: OnGrid) -> Computed:
     """The bits of a magnitude, less the high ones of its exponent, read again."""
     kind = one.kind
     first, infinity = constant(2.0 ** (kind.precision - 1)), constant(kind.infinity_bits)
@@ -143,7 +143,7 @@ def low_bits(one: Rounded) -> Computed:
     return where(kept > infinity, NAN, named("ordinary", value)) if kind.specials == "ieee" else value
 
 
-ENDS: Mapping[str, Callable[[Rounded], Computed]] = {
+ENDS: Mapping[str, Callable[[OnGrid], Computed]] = {
     "none": lambda one: one.magnitude,
     "saturate": saturated,
     "overflow": overflowing,

@@ -33,7 +33,7 @@ def power_of_two(size):
 
 EXPONENT = '''
 def exponent(power):
-    """Of a power of two."""
+    """The exponent of a power of two."""
 '''
 TWO_TO = '''
 def two_to(exponent):
