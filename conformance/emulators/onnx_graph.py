@@ -155,7 +155,8 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
         raise TypeError("a truth is no result")
     model = ModelOfSteps()
     last = model.name(one.result)
-    kind, keeps = one.goal, {"saturate": 0} if one.goal in FLOAT8 else {}  # infinities and NaNs, as they are
+    kind = one.goal
+    keeps: dict[str, Any] = {"saturate": 0} if kind in FLOAT8 else {}  # infinities and NaNs, as they are
     last = model.cast(last, byte_for(kind)) if byte_for(kind) != kind else last
     model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind), **keeps))
     inputs = [
