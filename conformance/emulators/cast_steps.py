@@ -56,7 +56,8 @@ def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     if isinstance(source, IntegerType):
         return named("y", found)
     of_bits = entry[0].id in ("sibling-type", "integers")  # whose NaNs are others
-    return named("y", with_specials(arithmetic, found, real if of_bits else v, v, target))
+    is_nan = step("is_nan", real if of_bits else v)
+    return named("y", with_specials(arithmetic, found, is_nan, real, v, target))
 
 
 def picks(v: Computed) -> bool:
@@ -149,11 +150,11 @@ READINGS: Mapping[str, Callable[[Computed, FloatType], Computed]] = {
 
 
 def with_specials(
-    arithmetic: CastArithmetic, found: Computed, x: Computed, v: Computed, target: ElementType
+    arithmetic: CastArithmetic, found: Computed, is_nan: Computed, real: Computed, v: Computed, target: ElementType
 ) -> Computed:
     """The result, but what the backend gave for NaN, and for infinities, whether x is one or became one.
 
-    `x` is NaN where the input is, and `v` perhaps in other places, too.
+    Not every conversion keeps the sign of a NaN: `real` has it.
     """
     nan, infinite = numbers_of(arithmetic.nan, target), numbers_of(arithmetic.infinite, target)
     both = [*nan.values(), *infinite.values()]
@@ -164,7 +165,7 @@ def with_specials(
         found = where(step("equal", step("abs", v), constant(np.inf)), infinity, named("finite", found))
     if not nan:
         return found
-    return where(step("is_nan", x), by_sign(nan, x, of_nan=True), named("ordered", found))
+    return where(is_nan, by_sign(nan, real, of_nan=True), named("ordered", found))
 
 
 def numbers_of(codes: Mapping[bool, int], target: ElementType) -> dict[bool, float]:
