@@ -13,11 +13,13 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES, as_bytes, emulator_data, spread
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.running import RUNS
+from tiebreak.conformance.semantics.cast import CastArithmetic, is_negative
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.nodes import Node
@@ -38,6 +40,8 @@ def every_float16() -> Array:
 
 
 def emulated(arithmetic: Any, semantics: Semantics) -> Emulated:
+    if isinstance(arithmetic, CastArithmetic):
+        return Emulated(arithmetic.node, cast_steps(arithmetic, semantics), "cast", "box", "1")
     quantizes = isinstance(arithmetic, QuantizeArithmetic)
     made = quantize_steps if quantizes else dequantize_steps
     function = "quantize" if quantizes else "dequantize"
@@ -53,7 +57,7 @@ def check_as_predicted(arithmetic: Arithmetic, semantics: Semantics, target: str
     """Assert that a file gives what the table of semantics predicts; the number of elements with a prediction."""
     columns = zip(*((probe.x, *(spread(other, probe.x) for other in probe.others)) for probe in probes), strict=True)
     operands = [np.concatenate(column) for column in columns]
-    wanted = np.concatenate([next(iter(arithmetic.predict(probe, [semantics]))) for probe in probes])
+    wanted = np.concatenate([predicted(arithmetic, probe, semantics) for probe in probes])
     one = emulated(arithmetic, semantics)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, DEFAULTS[target].name)
@@ -64,6 +68,15 @@ def check_as_predicted(arithmetic: Arithmetic, semantics: Semantics, target: str
     told = [(operand[wrong[:3]], wanted[wrong[:3]], found[wrong[:3]]) for operand in operands]
     assert wrong.size == 0, (ids_of(semantics), target, told)
     return int(said.sum())
+
+
+def predicted(arithmetic: Arithmetic, probe: Probe, semantics: Semantics) -> Array:
+    """The codes that the table says; of a cast, those that were seen of NaN and infinities."""
+    special = arithmetic.special_of(probe) if isinstance(arithmetic, CastArithmetic) else ""
+    if isinstance(arithmetic, CastArithmetic) and special:
+        seen = arithmetic.nan if special == "nan" else arithmetic.infinite
+        return np.array([seen[is_negative(probe)]])
+    return next(iter(arithmetic.predict(probe, [semantics])))
 
 
 def written_for(answer: AuditAnswer, target: str, path: Path, name: str = "box") -> dict[str, Any]:

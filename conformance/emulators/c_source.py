@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from tiebreak.conformance.emulators.steps import DOUBLE, TRUTH, Computed
@@ -11,9 +12,21 @@ from tiebreak.golden.elements import FLOAT_TYPES
 NAMES = {
     **{
         name: name
-        for name in ("rint", "ceil", "floor", "copysign", "minimum", "maximum", "clamp", "modulus", "odd_sum")
+        for name in (
+            "rint",
+            "ceil",
+            "floor",
+            "copysign",
+            "minimum",
+            "maximum",
+            "clamp",
+            "modulus",
+            "odd_sum",
+            "power_of_two",
+        )
     },
     **{"truncate": "trunc", "abs": "fabs", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
+    **{"has_sign": "signbit", "exponent": "logb", "two_to": "two_to"},
 }
 ROUNDING = ("add", "subtract", "multiply", "divide")  # in 16 bits: in float32, then rounded again, which does no harm
 HELPERS = {
@@ -34,6 +47,14 @@ static double odd_sum(double a, double b) {
   return nextafter(total, error > 0.0 ? INFINITY : -INFINITY);
 }
 """,
+    "power_of_two": """\
+/* The largest power of two that is no larger than a normal number. */
+static double power_of_two(double size) {
+  int exponent;
+  return size / (2.0 * frexp(size, &exponent));
+}
+""",
+    "two_to": "static double two_to(double exponent) { return ldexp(1.0, (int)exponent); }\n",
     "rounded": """\
 /* A number rounded to so many digits, to even; beyond the largest number of the type it is infinite. */
 static float rounded(double v, int digits, int least, double largest) {
@@ -67,8 +88,8 @@ class InC:
 
     def number(self, value: float, type: str) -> str:
         sign, suffix = "-" if value < 0 else "", "" if type == DOUBLE else "f"
-        if abs(value) == float("inf"):
-            return f"{sign}INFINITY"
+        if not math.isfinite(value):
+            return f"{sign}{'NAN' if math.isnan(value) else 'INFINITY'}"
         power = power_of_two(value)
         return (repr(value) if power is None else f"{sign}0x1p{power}") + suffix
 

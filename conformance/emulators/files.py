@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tiebreak.conformance.emulators.c_source import InC, is_short
@@ -16,10 +16,12 @@ from tiebreak.conformance.emulators.python_source import (
 )
 from tiebreak.conformance.emulators.steps import Computed
 from tiebreak.conformance.emulators.writing import Writer
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
-PARAMETERS = "scale and zero_point are one number, or one for each x"
+NAMES = ("x", "scale", "zero_point")  # of a function's inputs, whatever the node calls them
+PARAMETERS = "; scale and zero_point are one number, or one for each x"
 TORCH_INTEGERS = ("int8", "uint8", "int16", "int32")
 
 
@@ -35,23 +37,38 @@ class Emulated:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The element types of x, scale, zero_point and the result."""
+        """The element types of the inputs and the result."""
         return (*(tensor.element for tensor in self.node.inputs), self.node.output_type)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The function's inputs."""
+        return NAMES[: len(self.node.inputs)]
+
+    @property
+    def goal(self) -> str:
+        """The element type of the result."""
+        return self.node.output_type
+
+    @property
+    def said(self) -> str:
+        """The function's docstring."""
+        return f"{self.types[0]} to {self.goal}{PARAMETERS if len(self.names) > 1 else ''}."
 
 
 def numpy_file(one: Emulated, header: Sequence[str]) -> str:
     language, types = InNumPy(), [dtype_in_numpy(kind) for kind in one.types]
     writer, last, gathered = written(one, language)
     modules = "import numpy as np\n" if not needs_ml_dtypes(one, writer) else "import ml_dtypes\nimport numpy as np\n"
-    last_casts = dict.fromkeys((byte_for(one.types[3]), one.types[3]))  # types of ml_dtypes are made of bytes
+    last_casts = dict.fromkeys((byte_for(one.goal), one.goal))  # integers of ml_dtypes are made of bytes
     narrow = "".join(f".astype({dtype_in_numpy(kind)})" for kind in last_casts)
-    parameters = zip(("x", "scale", "zero_point"), types[:3], strict=True)
+    parameters = zip(one.names, types[:-1], strict=True)
     return "\n".join(
         [
             *comment_lines(header),
             f"{modules}{gathered}\n",
-            f"def {one.function}(x, scale, zero_point):",
-            f'    """{one.types[0]} to {one.types[3]}; {PARAMETERS}."""',
+            f"def {one.function}({', '.join(one.names)}):",
+            f'    """{one.said}"""',
             *(f"    {name} = np.asarray({name}, {dtype})" for name, dtype in parameters),
             '    with np.errstate(all="ignore"):',
             *(f"        {line}" for line in writer.lines),
@@ -66,9 +83,9 @@ def written(one: Emulated, language: InNumPy | InTorch) -> tuple[Writer, str, st
     writer = Writer(language)
     last = writer.text(one.result)
     constants = [f"{name} = {language.number(step.value, step.type)}" for name, step in writer.constants.items()]
-    needed = any("odd_sum(" in line for line in writer.lines)
+    needed = [text for name, text in language.helpers.items() if any(f"{name}(" in line for line in writer.lines)]
     text = "".join(f"\n{line}" for line in constants) + ("\n" if constants else "")
-    return writer, last, text + (f"\n{language.odd_sum}" if needed else "")
+    return writer, last, text + "".join(f"\n{helper}" for helper in needed)
 
 
 def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
@@ -76,7 +93,7 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 
 def backend_class(one: Emulated) -> str:
-    kinds, name = tuple(one.types), f"emulator of {one.backend}"
+    kinds, name, given = tuple(one.types), f"emulator of {one.backend}", ", ".join(one.names)
     return f'''class Emulator:
     """A backend for Tiebreak: tiebreak sweep THIS_FILE:Emulator --operator {one.node.operator} ..."""
 
@@ -87,30 +104,32 @@ def backend_class(one: Emulated) -> str:
         types = tuple(tensor.dtype.name for tensor in (*node.inputs, *node.outputs))
         if types != {kinds!r} or dict(node.attributes) != {dict(one.node.attributes)!r}:
             raise NotImplementedError(f"made for other types or attributes than {{types}}, {{dict(node.attributes)}}")
-        return lambda x, scale, zero_point: ({one.function}(x, scale, zero_point),)
+        return lambda {given}: ({one.function}({given}),)
 '''
 
 
 def torch_file(one: Emulated, header: Sequence[str]) -> str:
     writer, last, gathered = written(one, InTorch())
     held = [held_by_torch(kind) for kind in one.types]
-    parameters = zip(("x", "scale", "zero_point"), held[:3], strict=True)
+    parameters = zip(one.names, held[:-1], strict=True)
     return "\n".join(
         [
             *comment_lines(header),
             f"import torch\n{gathered}\n",
-            f"def {one.function}(x, scale, zero_point):",
-            f'    """{one.types[0]} to {one.types[3]}; {PARAMETERS}."""',
+            f"def {one.function}({', '.join(one.names)}):",
+            f'    """{one.said}"""',
             *(f"    {name} = torch.as_tensor({name}, dtype=torch.{dtype})" for name, dtype in parameters),
             *(f"    {line}" for line in writer.lines),
-            f"    return {last}.to({TORCH}.{held[3]})\n",
+            f"    return {last}.to({TORCH}.{held[-1]})\n",
         ]
     )
 
 
 def held_by_torch(type: str) -> str:
     """PyTorch's type for numbers of a type; int64 holds the integers that it has no type for."""
-    return type if type in FLOAT_TYPES or type in TORCH_INTEGERS else "int64"
+    if type in SMALL_FLOAT_TYPES and SMALL_FLOAT_TYPES[type].bits < 8:
+        raise Unsupported(f"PyTorch computes with no {type}")
+    return type if is_float(type) or type in TORCH_INTEGERS else "int64"
 
 
 def comment_lines(header: Sequence[str]) -> list[str]:
@@ -125,33 +144,51 @@ def c_file(one: Emulated, header: Sequence[str]) -> str:
         f"#define {name} ({language.number(step.value, step.type)})" for name, step in writer.constants.items()
     ]
     kinds = [c_type(kind) for kind in one.types]
-    result = last if one.types[3] in FLOAT_TYPES else f"({kinds[3]}){last}"
+    result = last if is_float(one.goal) else f"({kinds[-1]}){last}"
+    parameters = dict(zip(one.names, kinds, strict=False))
     return "\n".join(
         [
             "/*",
             *(f" * {line}".rstrip() for line in header),
             " *",
             " * cc -std=c99 -O2 -ffp-contract=off -o emulator THIS_FILE -lm",
-            " * echo '0.25 0.1 3' | ./emulator     (x, scale and zero_point of an element a line; its result)",
-            *(
-                [" * A number of 16 bits is a float here that such a type holds."]
-                if any(map(is_short, one.types))
-                else []
-            ),
+            f" * {EXAMPLE_OF_ONE if len(one.names) == 1 else EXAMPLE}",
+            *in_floats(one),
             " */",
             PREAMBLE,
             *constants,
             "",
             language.helpers(),
-            f"{kinds[3]} {one.function}({kinds[0]} x, {kinds[1]} scale, {kinds[2]} zero_point) {{",
+            f"{kinds[-1]} {one.function}({', '.join(f'{kind} {name}' for name, kind in parameters.items())}) {{",
             *(f"  {line}" for line in writer.lines),
             f"  return {result};",
             "}",
-            MAIN.format(function=one.function, x=kinds[0], scale=kinds[1], zero_point=kinds[2]),
+            main_of(one.function, parameters),
         ]
     )
 
 
+def in_floats(one: Emulated) -> list[str]:
+    """What types that C lacks are there."""
+    few = next((kind for kind in one.types if kind in SMALL_FLOAT_TYPES), "")
+    short = [" * A number of 16 bits is a float here that such a type holds."] if any(map(is_short, one.types)) else []
+    return [*short, *([f" * A number of {few} is a float here that such a type holds."] if few else [])]
+
+
+def main_of(function: str, parameters: Mapping[str, str]) -> str:
+    """The main function, which reads lines of doubles."""
+    names = ", ".join(parameters)
+    return MAIN.format(
+        names=names,
+        read=" ".join(["%lf"] * len(parameters)),
+        places=", ".join(f"&{name}" for name in parameters),
+        count=len(parameters),
+        call=f"{function}({', '.join(f'({kind}){name}' for name, kind in parameters.items())})",
+    )
+
+
+EXAMPLE = "echo '0.25 0.1 3' | ./emulator     (x, scale and zero_point of an element a line; its result)"
+EXAMPLE_OF_ONE = "echo 0.25 | ./emulator     (an x a line; its result)"
 PREAMBLE = """\
 #include <float.h>
 #include <stdint.h>
@@ -171,16 +208,20 @@ PREAMBLE = """\
 MAIN = """
 #ifndef WITHOUT_MAIN
 int main(void) {{
-  double x, scale, zero_point;
-  while (scanf("%lf %lf %lf", &x, &scale, &zero_point) == 3)
-    printf("%.17g\\n", (double){function}(({x})x, ({scale})scale, ({zero_point})zero_point));
+  double {names};
+  while (scanf("{read}", {places}) == {count})
+    printf("%.17g\\n", (double){call});
   return 0;
 }}
 #endif
 """
 
 
+def is_float(type: str) -> bool:
+    return type in FLOAT_TYPES or type in SMALL_FLOAT_TYPES
+
+
 def c_type(type: str) -> str:
-    if type in FLOAT_TYPES:
+    if is_float(type):
         return "double" if type == "float64" else "float"
     return f"{byte_for(type)}_t"

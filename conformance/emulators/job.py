@@ -12,6 +12,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.operators import AUDITED
+from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.evidence import header_of
 from tiebreak.conformance.emulators.files import Emulated, c_file, numpy_file, torch_file
@@ -19,6 +20,7 @@ from tiebreak.conformance.emulators.onnx_graph import onnx_file
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.running import RUNS, check_tools
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic, affine_dequantize
+from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.model import ANYTHING, Semantics, codes
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.conformance.semantics.torch_quantize import torch_quantize
@@ -29,7 +31,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.reports.records import write_aside
 
-KNOWN = (QuantizeArithmetic, torch_quantize, of_tensorflow, of_stablehlo, affine_dequantize)
+KNOWN = (QuantizeArithmetic, torch_quantize, of_tensorflow, of_stablehlo, affine_dequantize, CastArithmetic)
 FILES: Mapping[str, Callable[[Emulated, Sequence[str]], str | bytes]] = {
     "numpy": numpy_file,
     "torch": torch_file,
@@ -92,8 +94,8 @@ def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple
     found: list[tuple[int, Semantics, Emulated]] = []
     reason = Unsupported()
     for semantics in answer.inference.alive[:MOST_TRIED]:
-        emulated = emulated_node(answer, data, semantics)
         try:
+            emulated = emulated_node(answer, data, semantics)
             found.append((len(FILES[target](emulated, ())), semantics, emulated))
         except Unsupported as refusal:
             reason = refusal
@@ -109,6 +111,8 @@ def emulated_node(answer: AuditAnswer, data: Mapping[str, Any], semantics: Seman
         return Emulated(answer.node, quantize_steps(arithmetic, semantics), "quantize", *facts)
     if isinstance(arithmetic, DequantizeArithmetic):
         return Emulated(answer.node, dequantize_steps(arithmetic, semantics), "dequantize", *facts)
+    if isinstance(arithmetic, CastArithmetic):
+        return Emulated(answer.node, cast_steps(arithmetic, semantics), "cast", *facts)
     raise InvalidInput(f"no emulator is written of {answer.node.operator}")
 
 

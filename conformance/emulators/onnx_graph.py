@@ -13,6 +13,7 @@ from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for, is_plain
 from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Computed
 from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.onnx_types import FLOAT8
 
 OPERATORS = {
     **{"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "negative": "Neg", "abs": "Abs"},
@@ -20,8 +21,11 @@ OPERATORS = {
     **{"and": "And", "or": "Or", "not": "Not", "is_nan": "IsNaN", "where": "Where", "clamp": "Clip"},
     **{"rint": "Round", "ceil": "Ceil", "floor": "Floor", "minimum": "Min", "maximum": "Max"},
 }
-SHAPES = (("x", "scale", "zero_point"), ("elements", "parameters", "parameters"))  # one parameter, or one for each x
-OPSETS = {"int4": (21, 10), "uint4": (21, 10), "int2": (25, 13), "uint2": (25, 13)}  # and versions of IR
+SHAPES = {"x": "elements", "scale": "parameters", "zero_point": "parameters"}  # one parameter, or one for each x
+OPSETS = {  # and versions of IR
+    **dict.fromkeys(FLOAT8, (19, 9)),
+    **{"int4": (21, 10), "uint4": (21, 10), "float4_e2m1fn": (23, 11), "int2": (25, 13), "uint2": (25, 13)},
+}
 
 
 @dataclass
@@ -55,6 +59,8 @@ class ModelOfSteps:
         return self.node("Where", self.node("Equal", beside, beside), number, number)
 
     def operation(self, one: Computed, operands: Sequence[str]) -> str:
+        if one.op == "where" and may_be_minus_zero(one):
+            return self.selected(*operands)
         if one.op in OPERATORS:
             return self.node(OPERATORS[one.op], *operands)
         first, zero = operands[0], self.number(0, one.operands[0].type)
@@ -65,14 +71,45 @@ class ModelOfSteps:
         if one.op == "is_finite":
             return self.node("Not", self.node("Or", self.node("IsNaN", first), self.node("IsInf", first)))
         if one.op == "copysign":  # of a number that is never negative
-            negative = self.node("Less", operands[1], self.number(0, one.type))
-            return self.node("Where", negative, self.node("Neg", first), first)
+            signs = self.number(-1, one.type), self.number(1, one.type)
+            return self.node("Mul", first, self.node("Where", self.negative(operands[1], one.type), *signs))
+        if one.op == "power_of_two":
+            return self.power_of_two(first)
         if one.op == "modulus":
             whole = self.node("Floor", self.node("Div", *operands))
             return self.node("Sub", first, self.node("Mul", whole, operands[1]))
         if one.op == "remainder":
             return self.node("Mod", *operands, fmod=1)
+        if one.op == "has_sign":
+            raise Unsupported("ONNX has no operator for the sign of a NaN")
+        if one.op in ("exponent", "two_to"):
+            raise Unsupported("ONNX has no operator for the exponent of a number")
         raise Unsupported("ONNX has no operator for a fused multiply-add, or for a sum that is rounded once")
+
+    def negative(self, number: str, type: str) -> str:
+        """Whether a number has a sign, -0 too."""
+        zero, inverse = self.number(0, type), self.node("Div", self.number(1, type), number)
+        return self.node("Or", self.node("Less", number, zero), self.node("Less", inverse, zero))
+
+    def selected(self, condition: str, yes: str, no: str) -> str:
+        """As Where, which makes 0 of -0 in ONNX Runtime: two columns, of which each row takes one."""
+        from onnx import TensorProto, numpy_helper
+
+        self.initializers.setdefault("column", numpy_helper.from_array(np.array([1]), "column"))
+        shape = self.node("Shape", condition)
+        columns = [self.node("Unsqueeze", self.node("Expand", one, shape), "column") for one in (no, yes)]
+        number = self.node("Unsqueeze", self.node("Cast", condition, to=TensorProto.INT64), "column")
+        taken = self.node("GatherElements", self.node("Concat", *columns, axis=1), number, axis=1)
+        return self.node("Squeeze", taken, "column")
+
+    def power_of_two(self, size: str) -> str:
+        """The largest power of two that is no larger than a normal number, bit by bit of its exponent."""
+        four, least = self.number(4, DOUBLE), self.number(2.0**-1022, DOUBLE)
+        found = self.node("Where", self.node("GreaterOrEqual", size, four), four, least)
+        for bit in range(9, -1, -1):
+            more = self.node("Mul", found, self.number(2.0 ** (1 << bit), DOUBLE))
+            found = self.node("Where", self.node("GreaterOrEqual", size, more), more, found)
+        return found
 
     def rounded(self, of: Computed, name: str, type: str) -> str:
         if type == "float16" and of.type == DOUBLE:
@@ -104,6 +141,10 @@ class ModelOfSteps:
         return name
 
 
+def may_be_minus_zero(one: Computed) -> bool:
+    return one.op == "copysign" or (one.op == "where" and any(map(may_be_minus_zero, one.operands[1:])))
+
+
 def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
     """The model's bytes; the header is its doc_string. Raises Unsupported for steps that have no operator."""
     from onnx import checker, helper
@@ -114,15 +155,16 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
         raise TypeError("a truth is no result")
     model = ModelOfSteps()
     last = model.name(one.result)
-    kind = one.types[3]
+    kind = one.goal
+    keeps: dict[str, Any] = {"saturate": 0} if kind in FLOAT8 else {}  # infinities and NaNs, as they are
     last = model.cast(last, byte_for(kind)) if byte_for(kind) != kind else last
-    model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind)))
-    inputs, *outputs = (
-        [helper.make_tensor_value_info(name, onnx_type(held), [size]) for name, size, held in infos]
-        for infos in (zip(*SHAPES, one.types[:3], strict=True), [("y", "elements", kind)])
-    )
-    initializers = [*model.initializers.values()]
-    graph = helper.make_graph(model.nodes, one.function, inputs, outputs[0], initializers)
+    model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind), **keeps))
+    inputs = [
+        helper.make_tensor_value_info(name, onnx_type(held), [SHAPES[name]])
+        for name, held in zip(one.names, one.types[:-1], strict=True)
+    ]
+    output = helper.make_tensor_value_info("y", onnx_type(kind), ["elements"])
+    graph = helper.make_graph(model.nodes, one.function, inputs, [output], [*model.initializers.values()])
     opset, version = max(OPSETS.get(held, (18, 8)) for held in one.types)
     imports = [helper.make_opsetid("", opset)]
     made = helper.make_model(graph, opset_imports=imports, ir_version=version, producer_name="tiebreak")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 
 from tiebreak.conformance.emulators.steps import DOUBLE, Computed
 from tiebreak.conformance.emulators.writing import INFIX, formats_of, power_of_two
-from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.elements import INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 
-LOGIC = {"and": "{} & {}", "or": "{} | {}", "not": "~{}", "odd_sum": "odd_sum({}, {})"}
+LOGIC = {"and": "{} & {}", "or": "{} | {}", "not": "~{}", "odd_sum": "odd_sum({}, {})"} | {
+    op: f"{op}({{}})" for op in ("power_of_two", "exponent", "two_to")
+}
 NAMES = {
     **{name: name for name in ("rint", "ceil", "floor", "abs", "copysign", "minimum", "maximum", "where")},
     **{"truncate": "trunc", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
-    **{"clamp": "clip", "modulus": "mod"},
+    **{"clamp": "clip", "modulus": "mod", "has_sign": "signbit"},
 }
 TORCH = "torch"
 ODD_SUM = '''
@@ -23,19 +26,40 @@ def odd_sum(a, b):
     back = total - a
     error = (a - (total - back)) + (b - back)
 '''
+POWER_OF_TWO = '''
+def power_of_two(size):
+    """The largest power of two that is no larger than a normal number."""
+'''
+
+EXPONENT = '''
+def exponent(power):
+    """The exponent of a power of two."""
+'''
+TWO_TO = '''
+def two_to(exponent):
+    """A power of two."""
+'''
 
 
 class InNumPy:
     """Numbers of 16 bits have their own types, whose operations round once."""
 
     formats = INFIX | LOGIC | formats_of(NAMES, "np.{}({})")
-    odd_sum = f"""{ODD_SUM}    other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+    helpers: Mapping[str, str] = {
+        "odd_sum": f"""{ODD_SUM}    other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
     is_odd = np.asarray(total).view(np.int64) & 1 == 1
     return np.where((error == 0) | ~np.isfinite(total) | is_odd, total, other)
-"""
+""",
+        "power_of_two": f"""{POWER_OF_TWO}    return size / (2 * np.frexp(size)[0])
+""",
+        "exponent": f"""{EXPONENT}    return np.frexp(power)[1] - 1.0
+""",
+        "two_to": f"""{TWO_TO}    return np.ldexp(1.0, exponent.astype(np.int64))
+""",
+    }
 
     def number(self, value: float, type: str) -> str:
-        text = python_number(value, "np.inf")
+        text = python_number(value, "np")
         return text if type == DOUBLE else f"{dtype_in_numpy(type)}({text})"
 
     def cast(self, of: Computed, type: str, text: str) -> str:
@@ -57,14 +81,22 @@ class InTorch(InNumPy):
     formats = (
         INFIX | LOGIC | formats_of(NAMES | {"rint": "round", "clamp": "clamp", "modulus": "remainder"}, "torch.{}({})")
     )
-    odd_sum = f"""{ODD_SUM}    there = torch.full_like(total, torch.inf)
+    helpers: Mapping[str, str] = {
+        "odd_sum": f"""{ODD_SUM}    there = torch.full_like(total, torch.inf)
     other = torch.nextafter(total, torch.where(error > 0, there, -there))
     is_odd = total.contiguous().view(torch.int64) & 1 == 1
     return torch.where((error == 0) | ~torch.isfinite(total) | is_odd, total, other)
-"""
+""",
+        "power_of_two": f"""{POWER_OF_TWO}    return size / (2 * torch.frexp(size).mantissa)
+""",
+        "exponent": f"""{EXPONENT}    return torch.frexp(power).exponent.to(torch.float64) - 1
+""",
+        "two_to": f"""{TWO_TO}    return torch.ldexp(torch.ones_like(exponent), exponent.to(torch.int64))
+""",
+    }
 
     def number(self, value: float, type: str) -> str:
-        return python_number(value, "torch.inf")
+        return python_number(value, TORCH)
 
     def cast(self, of: Computed, type: str, text: str) -> str:
         if of.type == DOUBLE and type == "float16":
@@ -92,7 +124,7 @@ def is_plain(one: Computed) -> bool:
 
 
 def is_of_ml_dtypes(type: str) -> bool:
-    return type == "bfloat16" or type != byte_for(type)
+    return type == "bfloat16" or type in SMALL_FLOAT_TYPES or type != byte_for(type)
 
 
 def byte_for(type: str) -> str:
@@ -105,9 +137,9 @@ def dtype_in_numpy(type: str) -> str:
     return f"ml_dtypes.{type}" if is_of_ml_dtypes(type) else f"np.{type}"
 
 
-def python_number(value: float, infinity: str) -> str:
+def python_number(value: float, module: str) -> str:
     sign = "-" if value < 0 else ""
-    if abs(value) == float("inf"):
-        return sign + infinity
+    if not math.isfinite(value):
+        return f"{sign}{module}.{'nan' if math.isnan(value) else 'inf'}"
     power = power_of_two(value)
     return repr(value) if power is None else f"{sign}2.0**{power}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -14,11 +15,11 @@ import numpy as np
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for
 from tiebreak.conformance.semantics.model import codes
-from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.problem import Array
 
-Run = Callable[[Array, Array, Array], Array]  # x, scale and zero_point of each element; the results
+Run = Callable[..., Array]  # of arrays: the inputs of each element; the results
 NEEDED = {"torch": "torch", "onnx": "onnx"}  # packages, by target
 COMPILER_LIMIT, RUN_LIMIT = 120, 600  # seconds
 
@@ -51,21 +52,28 @@ def run_of_numpy(path: Path, one: Emulated) -> Run:
 def run_of_torch(path: Path, one: Emulated) -> Run:
     import torch
 
-    function, kind = loaded(path, one.function), one.types[3]
+    function, kind = loaded(path, one.function), one.goal
 
     def tensor(array: Array) -> Any:
-        if array.dtype.name == "bfloat16":
-            return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+        if is_of_words(array.dtype.name):
+            word = f"int{8 * array.itemsize}"
+            return torch.from_numpy(array.view(word)).view(getattr(torch, array.dtype.name))
         whole = array.dtype.name not in FLOAT_TYPES
         return torch.from_numpy(array.astype(np.int64) if whole else array)
 
     def run(*operands: Array) -> Array:
         found = function(*map(tensor, operands))
-        if kind == "bfloat16":
-            return np.asarray(found.view(torch.int16).numpy().view(numpy_dtype(kind)))
+        if is_of_words(kind):
+            word = torch.int16 if kind == "bfloat16" else torch.int8
+            return np.asarray(found.view(word).numpy().view(numpy_dtype(kind)))
         return as_type(found.numpy(), kind)
 
     return run
+
+
+def is_of_words(kind: str) -> bool:
+    """Whether PyTorch has a type that NumPy lacks: its tensors come from integers of as many bits."""
+    return kind == "bfloat16" or kind in SMALL_FLOAT_TYPES
 
 
 def run_of_c(path: Path, one: Emulated) -> Run:
@@ -80,12 +88,17 @@ def run_of_c(path: Path, one: Emulated) -> Run:
 
     def run(*operands: Array) -> Array:
         with np.errstate(all="ignore"):  # of a signalling NaN
-            rows = zip(*(operand.astype(np.float64).tolist() for operand in operands), strict=True)
-        text = "".join(f"{x!r} {scale!r} {zero_point!r}\n" for x, scale, zero_point in rows)
+            rows = zip(*(map(in_c, operand.astype(np.float64).tolist()) for operand in operands), strict=True)
+        text = "".join(f"{' '.join(row)}\n" for row in rows)
         done = subprocess.run([str(program)], input=text, capture_output=True, text=True, timeout=RUN_LIMIT, check=True)
-        return as_type(np.array(done.stdout.split(), np.float64), one.types[3])
+        return as_type(np.array(done.stdout.split(), np.float64), one.goal)
 
     return run
+
+
+def in_c(value: float) -> str:
+    """A number as C reads it; NaN keeps its sign."""
+    return "-nan" if value != value and math.copysign(1.0, value) < 0 else repr(value)
 
 
 def run_of_onnx(path: Path, one: Emulated) -> Run:
@@ -96,9 +109,10 @@ def run_of_onnx(path: Path, one: Emulated) -> Run:
 
     def run(*operands: Array) -> Array:
         with np.errstate(all="ignore"):
-            (found,) = evaluator.run(None, dict(zip(("x", "scale", "zero_point"), operands, strict=True)))
-        also = answers_of_onnxruntime(path, operands)
-        mine = np.asarray(found)
+            (found,) = evaluator.run(None, dict(zip(one.names, operands, strict=True)))
+        also, mine = answers_of_onnxruntime(path, operands), np.asarray(found)
+        if also is not None and one.goal in SMALL_FLOAT_TYPES:
+            also = also.view(numpy_dtype(one.goal))  # ONNX Runtime gives bytes
         return mine if also is None or np.array_equal(codes(mine), codes(also)) else also
 
     return run
@@ -114,7 +128,7 @@ def answers_of_onnxruntime(path: Path, operands: Sequence[Array]) -> Array | Non
     quiet.log_severity_level = 4
     try:
         session = onnxruntime.InferenceSession(str(path), quiet, providers=["CPUExecutionProvider"])
-        (found,) = session.run(None, dict(zip(("x", "scale", "zero_point"), operands, strict=True)))
+        (found,) = session.run(None, dict(zip((one.name for one in session.get_inputs()), operands, strict=True)))
     except Exception:  # each refusal has a class of its own, under no common one
         return None
     return np.asarray(found)

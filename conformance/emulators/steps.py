@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tiebreak.golden.elements import FLOAT_TYPES
 
 DOUBLE, SINGLE, TRUTH = "float64", "float32", "bool"
-COMPARISONS = {"less", "greater", "at_most", "at_least", "equal", "is_nan", "is_finite", "and", "or", "not"}
+COMPARISONS = {"less", "greater", "at_most", "at_least", "equal", "is_nan", "is_finite", "has_sign", "and", "or", "not"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -127,6 +127,7 @@ class CastArithmetic:
     node: Node
     infinite: dict[bool, int] = field(default_factory=dict)  # the codes of infinities, by whether they are negative
     large: dict[bool, int] = field(default_factory=dict)  # those of the largest numbers
+    nan: dict[bool, int] = field(default_factory=dict)  # those of NaNs
 
     @cached_property
     def source(self) -> ElementType:
@@ -191,6 +192,7 @@ class CastArithmetic:
     def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
         """A number that becomes infinite on the way gives what an infinity gives."""
         self.large = {is_negative(probe): code for probe, code in seen if not self.special_of(probe)}
+        self.nan = {is_negative(probe): code for probe, code in seen if self.special_of(probe) == "nan"}
         self.infinite = {is_negative(probe): code for probe, code in seen if "infinity" in self.special_of(probe)}
         return {facet.name: self.fitting(facet, seen) for facet in self.specials}
 
