@@ -211,7 +211,7 @@ def test_the_file_is_a_backend_whose_sweep_is_that_of_the_box(tmp_path: Path) ->
             str(tmp_path / "2.json"),
         ],
     )
-    assert refused.exit_code == 3 and "other types" in refused.output
+    assert refused.exit_code == 4 and "other types" in refused.output
 
 
 def test_what_is_left_open_is_said() -> None:
@@ -295,7 +295,14 @@ def test_names_of_backends_stay_in_comments(tmp_path: Path) -> None:
     lines = (tmp_path / "one.py").read_text(encoding="utf-8").splitlines()
     assert not any("coding" in line for line in lines[:2]) and comment_lines(["", "a"]) == ["#", "# a"]
     module = ast.parse("\n".join(lines))
-    assert [type(node).__name__ for node in module.body] == ["Import", "Assign", "Assign", "FunctionDef", "ClassDef"]
+    assert [type(node).__name__ for node in module.body] == [
+        "Import",
+        "Assign",
+        "Assign",
+        "FunctionDef",
+        "Try",
+        "ClassDef",
+    ]
 
 
 def test_tools_that_are_missing_are_told_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,3 +336,25 @@ def test_every_float16_through_a_real_library(backend: str, pair: tuple[str, str
             others = np.asarray(scale, dtype), np.asarray(zero_point, kind)
             (wanted,) = compiled(x, *others)
             assert np.array_equal(emulate(x, *(np.broadcast_to(other, x.shape) for other in others)), wanted)
+
+
+def test_the_program_says_which_line_it_can_not_read(tmp_path: Path) -> None:
+    assert written_for(audited(KNOWN["plain"][0]), "c", tmp_path / "one.c")["exit"] == 0
+    program = tmp_path / "one"
+    subprocess.run(["cc", "-std=c99", "-O2", "-o", program, tmp_path / "one.c", "-lm"], check=True)
+    done = subprocess.run([program], input="2.5 1 0\nabc\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "a line that is not 3 numbers\n") and len(done.stdout.split()) == 1
+    whole = subprocess.run([program], input="2.5 1 0\n", capture_output=True, text=True, check=False)
+    assert (whole.returncode, whole.stderr, whole.stdout) == (0, "", done.stdout)
+
+
+def test_an_emulator_refuses_nodes_that_it_is_not_made_for(tmp_path: Path) -> None:
+    path = tmp_path / "one.py"
+    assert written_for(audited(KNOWN["plain"][0]), "numpy", path)["exit"] == 0
+    backend = load_backend(f"{path}:Emulator")
+    with pytest.raises(Unsupported, match="other types"):
+        backend.compile(quantize_node("float32", "int16"))
+    run = backend.compile(quantize_node("float32", "int8"))
+    x, many = np.ones((2, 2), np.float32), np.ones(2, np.float32)
+    with pytest.raises(Unsupported, match="one scale"):
+        run(x, many, np.zeros(2, np.int8))

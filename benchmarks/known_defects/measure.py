@@ -49,9 +49,8 @@ def measured(
         backends=[f"{place}:{box.name}" for box in boxes],
         operators=kind.operator,
         attributes=kind.attributes,
-        input_type=kind.input_type,
-        type=kind.output_type,
         level="quick",
+        **{name: held for name, held in (("input_type", kind.input_type), ("type", kind.output_type)) if held},
     )
     cases = {case.id: case for case in cases_of(kind, "quick")}
     seen(tables.discrepancies)

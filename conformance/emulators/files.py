@@ -94,7 +94,13 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 def backend_class(one: Emulated) -> str:
     kinds, name, given = tuple(one.types), f"emulator of {one.backend}", ", ".join(one.names)
-    return f'''class Emulator:
+    return f'''try:
+    from tiebreak import Unsupported
+except ImportError:  # the function needs no Tiebreak
+    Unsupported = NotImplementedError
+
+
+class Emulator:
     """A backend for Tiebreak: tiebreak sweep THIS_FILE:Emulator --operator {one.node.operator} ..."""
 
     name, version = {name!a}, {one.version!a}
@@ -103,9 +109,22 @@ def backend_class(one: Emulated) -> str:
     def compile(self, node):
         types = tuple(tensor.dtype.name for tensor in (*node.inputs, *node.outputs))
         if types != {kinds!r} or dict(node.attributes) != {dict(one.node.attributes)!r}:
-            raise NotImplementedError(f"made for other types or attributes than {{types}}, {{dict(node.attributes)}}")
-        return lambda {given}: ({one.function}({given}),)
+            raise Unsupported(f"made for other types or attributes than {{types}}, {{dict(node.attributes)}}")
+
+        def run({given}):
+{refusal_of_several(one)}            return ({one.function}({given}),)
+
+        return run
 '''
+
+
+def refusal_of_several(one: Emulated) -> str:
+    """A node with several scales has an axis, which the function knows nothing of."""
+    if len(one.names) == 1:
+        return ""
+    return """            if scale.size != 1 or zero_point.size != 1:
+                raise Unsupported("made for one scale and one zero point")
+"""
 
 
 def torch_file(one: Emulated, header: Sequence[str]) -> str:
@@ -209,9 +228,11 @@ MAIN = """
 #ifndef WITHOUT_MAIN
 int main(void) {{
   double {names};
-  while (scanf("{read}", {places}) == {count})
+  int read;
+  while ((read = scanf("{read}", {places})) == {count})
     printf("%.17g\\n", (double){call});
-  return 0;
+  if (read != EOF) fputs("a line that is not {count} numbers\\n", stderr);
+  return read == EOF ? 0 : 2;
 }}
 #endif
 """

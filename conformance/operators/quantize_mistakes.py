@@ -138,7 +138,7 @@ def is_float16(dtype: np.dtype[Any]) -> bool:
 
 
 def is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    return dtype == BFLOAT16
+    return bool(dtype == BFLOAT16)
 
 
 def is_no_float64(dtype: np.dtype[Any]) -> bool:
