@@ -11,6 +11,7 @@ from tiebreak.golden.lemmas import LEMMAS
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
 from tiebreak.golden.places import check_writable
+from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.markdown_table import markdown_table
 from tiebreak.reports.page_results import OPEN, with_recorded
@@ -211,7 +212,7 @@ def causes_part(spec: Operator, run: Run) -> str:
             page_cell(row["backend"]),
             page_cell(row["cause"]),
             page_cell(row["clause"]),
-            f"{row['elements']} in {row['cases']} cases",
+            f"{row['elements']} in {plural(row['cases'], 'case')}",
         )
         for row in rows_of(cause_groups(mine).groupby("backend", sort=False, observed=True).head(MOST_CAUSES))
     ]

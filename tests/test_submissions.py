@@ -257,3 +257,12 @@ def test_stored_outputs_are_as_many_as_cases_that_ran(run: Path) -> None:
     ran = rows[rows["verdict"].isin(RAN)]
     pairs = [set(zip(one["backend"], one["case"], strict=True)) for one in (ran, outputs)]
     assert pairs[0] == pairs[1] and len(outputs) == len(ran)
+
+
+@pytest.mark.parametrize("name", ["outputs.parquet", "cases.parquet"])
+def test_a_damaged_run_is_not_packed(name: str, run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    whole = (tmp_path / "run" / name).read_bytes()
+    (tmp_path / "run" / name).write_bytes(whole[: len(whole) // 2])
+    done = cli("submit", tmp_path / "run", "-o", tmp_path / "one.tiebreak")
+    assert done.exit_code == 2 and name in done.output and not (tmp_path / "one.tiebreak").exists()

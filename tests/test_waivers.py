@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ def test_versions_as_backends_write_them() -> None:
         ({"cause": None}, "waiver 1: no 'cause' and no 'clause'"),
         ({"causes": "x"}, "waiver 1: unknown key 'causes'; allowed: backend"),
         ({"expires": "2027-01-31"}, "waiver 1: expires: '2027-01-31' is no date"),
+        ({"expires": datetime(2027, 1, 31)}, "waiver 1: expires: 2027-01-31 00:00:00 has a time"),
         ({"link": "see the wiki"}, "waiver 1: link: 'see the wiki' is no http"),
         ({"version": "1.2 or so"}, "waiver 1: version: '1.2 or so' is no version specifier"),
         ({"tolerance": {"kind": "atol"}}, "waiver 1: tolerance.kind: 'atol' is none of 'any', 'ties only'"),

@@ -63,6 +63,8 @@ def opened(path: Path, *, read_only: bool) -> Iterator[Any]:
                 begin(connection)
             check_about(path, connection)
             yield connection
+    except database.CatalogException:
+        raise DamagedFile(f"{path}: no history; tiebreak history add RUN_DIR --db FILE begins one") from None
     except database.Error as error:
         raise DamagedFile(f"{path}: damaged, in use, or no history: {' '.join(str(error).split())[:200]}") from None
 

@@ -232,7 +232,9 @@ def waiver_schema_problem(error: jsonschema.ValidationError) -> str:
 def field_problem(entry: Mapping[str, Any]) -> str:
     """What is wrong with an entry beyond its schema; empty if nothing is."""
     expires, tolerance = entry["expires"], entry.get("tolerance", {"kind": "any"})
-    if not isinstance(expires, date) or isinstance(expires, datetime):
+    if isinstance(expires, datetime):
+        return f"expires: {expires} has a time; write the date alone, as 2027-01-31"
+    if not isinstance(expires, date):
         return f"expires: {expires!r:.80} is no date; write it as 2027-01-31, without quotes"
     if "cause" not in entry and "clause" not in entry:
         return "no 'cause' and no 'clause'; it needs one of them"

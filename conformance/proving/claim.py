@@ -95,8 +95,10 @@ def sides_of(text: str) -> tuple[str, str]:
             places.append(place)
     if len(text) > LONGEST:
         raise InvalidInput(f"a claim has at most {LONGEST} characters, not {len(text)}")
+    if depth:
+        raise InvalidInput(f"{printable(text, 80)!r} has a parenthesis without its other one")
     if len(places) != 1:
-        raise InvalidInput(f"{printable(text, 80)!r} is no claim: write it as {EXAMPLE}")
+        raise InvalidInput(f"{printable(text, 80)!r} is no claim: write it as {EXAMPLE}; --list has rules by name")
     left, right = text[: places[0]].strip(), text[places[0] + 1 :].strip()
     if not left or not right:
         raise InvalidInput(f"{printable(text, 80)!r} lacks a side: write it as {EXAMPLE}")

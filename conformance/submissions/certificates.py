@@ -35,6 +35,8 @@ def format_of(path: Path) -> str:
 def read(path: Path) -> dict[str, Any]:
     """A certificate of any kind. DamagedFile if it is none, or does not have the form of its kind."""
     kind = format_of(path)
+    if not path.exists():
+        raise InvalidInput(f"{path}: no such file")
     if not kind:
         raise DamagedFile(f"{path}: damaged: no certificate; its format is none of {', '.join(map(str, READERS))}")
     found: dict[str, Any] = READERS[kind](path)

@@ -16,7 +16,8 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.places import RECORDS
-from tiebreak.reports.records import OFFLINE, OUTPUTS, read_run
+from tiebreak.reports.outputs_file import read_outputs
+from tiebreak.reports.records import OFFLINE, OUTPUTS, read_generated, read_run
 
 AGAIN = "run it again with this Tiebreak to submit it"
 EXPORT_AGAIN = "export its cases again with this Tiebreak, and verify their outputs with it"
@@ -31,6 +32,8 @@ def pack(folder: Path, target: Path, certificates: Sequence[Path] = ()) -> dict[
     """
     run = read_run(folder)
     check_submittable(folder, run.info)
+    read_outputs(folder / OUTPUTS)  # a damaged file is refused here, not by who gets it
+    read_generated(folder)
     members = {name: folder / name for name in RECORDS} | certificates_for(folder, certificates)
     with tempfile.TemporaryDirectory(prefix="tiebreak-submission-") as aside:
         members[ENVIRONMENT] = written(Path(aside) / ENVIRONMENT, environment_of(run.info))
