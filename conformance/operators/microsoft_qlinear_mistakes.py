@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ from tiebreak.conformance.operators import microsoft_qlinear_products as product
 from tiebreak.conformance.operators import microsoft_qlinear_sums as sums
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.microsoft_qlinear_steps import FAR, QLinearSteps, Three, Value, saturated
-from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
@@ -147,9 +147,16 @@ def pipeline(right: Value) -> Callable[..., Mistake]:
     return lambda **steps: QLinearSteps(**{"value": right, **steps})
 
 
+def singles(exactly: Value, in_steps: Value, steps: Sequence[WrongStep]) -> tuple[tuple[Cause, Mistake], ...]:
+    """Each mistake in a value rounded once, and in one rounded at each step: a node may compute either."""
+    own = [one for one in steps if one.id != STEPWISE]
+    plain = [one for one in own if "value" not in one.alone]
+    return *single_steps(pipeline(exactly), own), *single_steps(pipeline(in_steps), plain)
+
+
 ADD_STEPS: tuple[WrongStep, ...] = (*ADD_VALUES, *OUTPUTS, *POINTS, *SCALES)
 MUL_STEPS: tuple[WrongStep, ...] = (*MUL_VALUES, *OUTPUTS, *POINTS, *SCALES)
-ADD_MISTAKES = single_steps(pipeline(sums.sum_exactly), [one for one in ADD_STEPS if one.id != STEPWISE])
-MUL_MISTAKES = single_steps(pipeline(products.product_exactly), [one for one in MUL_STEPS if one.id != STEPWISE])
+ADD_MISTAKES = singles(sums.sum_exactly, sums.sum_in_steps, ADD_STEPS)
+MUL_MISTAKES = singles(products.product_exactly, products.product_in_steps, MUL_STEPS)
 ADD_PAIRS = pairs_of_steps(pipeline(sums.sum_exactly), ADD_STEPS)
 MUL_PAIRS = pairs_of_steps(pipeline(products.product_exactly), MUL_STEPS)
