@@ -36,16 +36,15 @@ def compact(number: int) -> str:
 def mark_of(found: Counts) -> tuple[str, int, str]:
     """The worst that is true of the cases: its mark, the number of such cases, and a colour."""
     failed = sum(found.get(verdict, 0) for verdict in FAILED)
+    conform = found.get("exact", 0) + found.get("working-precision", 0)
     if found.get("deviates"):
         return "✗", found["deviates"], "red"
     if failed:
         return "!", failed, "magenta"
     if found.get(HAZARD):
         return "⇄", found[HAZARD], "cyan"
-    if found.get("working-precision"):
-        return "≈", found["working-precision"], "cyan"
-    if found.get("exact"):
-        return "✓", found["exact"], "green"
+    if conform:
+        return ("≈", conform, "cyan") if found.get("working-precision") else ("✓", conform, "green")
     if found.get("unspecified"):
         return "?", found["unspecified"], "yellow"
     return ("∅", 0, "dim") if found.get("unsupported") else ("", 0, "dim")

@@ -63,13 +63,18 @@ def test_every_value_of_every_facet_has_a_sentence(operator: str) -> None:
             assert cause_of_facets(operator, names, arithmetic.documented, semantics).text
 
 
+# Their mistakes are made in a value that is rounded once, and in one that is rounded at each step.
+IN_BOTH_TRUTHS = ("com.microsoft.QLinearAdd", "com.microsoft.QLinearMul")
+
+
 @pytest.mark.parametrize("operator", list(TESTED))
 def test_an_id_has_one_arithmetic_and_one_sentence(operator: str) -> None:
     record = TESTED[operator]
     tables = [record.mistakes or (), record.pairs]
     for table in (*tables, HYPOTHESES, pairs_of("ROUND_NEAREST_TOWARD_EVEN")):
         ids = Counter(cause.id for cause, _ in table)
-        assert max(ids.values(), default=1) == 1, ids.most_common(3)
+        most = 2 if operator in IN_BOTH_TRUTHS and table is record.mistakes else 1
+        assert max(ids.values(), default=1) <= most, ids.most_common(3)
     singles, pairs = ({cause.id: run for cause, run in table} for table in tables)
     assert all(run == pairs[id_] for id_, run in singles.items() if id_ in pairs)
     assert len({sentence_of(id_) for id_ in singles}) == len(singles)

@@ -278,3 +278,22 @@ def test_openvino_truncates_and_wraps(operator: str) -> None:
 def test_pairs_of_mistakes_hold_what_openvino_does() -> None:
     ids = Counter(cause.id for cause, _ in ADD_PAIRS)
     assert ids["steps-in-float32 + truncates-and-wraps"] == 1
+
+
+@np.errstate(all="ignore")
+def negated_in_steps(node: Any, *inputs: Any) -> Any:
+    """A sum in float32, rounded at each step, from which the output's zero point is subtracted."""
+    a, s_a, z_a, b, s_b, z_b, s_c, *z_c = (np.asarray(one) for one in inputs)
+    single = np.float32
+    first, second = (x.astype(single) - z.astype(single) for x, z in ((a, z_a), (b, z_b)))
+    quotient = (first * s_a + second * s_b) / s_c
+    value = quotient - (z_c[0] if z_c else np.zeros(())).astype(single)
+    ends = np.iinfo(node.outputs[0].dtype)
+    whole = np.rint(np.nan_to_num(value.astype(np.float64), nan=0.0, posinf=2.0**62, neginf=-(2.0**62)))
+    return (np.clip(whole, ends.min, ends.max).astype(node.outputs[0].dtype),)
+
+
+def test_a_mistake_in_rounded_steps_is_one_mistake() -> None:
+    operator = "com.microsoft.QLinearAdd"
+    counts = causes_of(negated_in_steps, indexed_cases(VECTORS / file_name(operator, "float32", "int8")))
+    assert set(counts) == {sentence_of("zero-point-negated:C_zero_point")}, counts

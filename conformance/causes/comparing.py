@@ -12,7 +12,7 @@ from tiebreak.conformance.causes.places import Layout, bits_of_masks, may_be_pla
 from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truth
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT, without_forms
+from tiebreak.conformance.semantics.causes import JOINT, environment_of, without_forms
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 
@@ -74,9 +74,10 @@ class ComparedCase:
         places = [self.place_of(cause) for cause in causes]
         for place, one in zip(places, match[:, self.wrong], strict=True):
             self.matching[place] |= one
-        # What a mistake does to pathological elements is not refuted where it does nothing to others: a node may be
-        # right there by its exact result, and the mistake by the one in the working precision, or the other way round.
-        for every, inside in ((False, ~self.strange), (True, self.strange | ~allowed)):
+        # That subnormal numbers are flushed is not refuted where nothing is flushed: a node may be right there by its
+        # exact result, and the mistake by the one in the working precision, or the other way round.
+        idle = allowed & np.array([[bool(environment_of(cause.id))] for cause in causes])
+        for every, inside in ((False, ~self.strange), (True, self.strange | ~idle)):
             contradicted = self.right & ~match & inside
             for counts, mask in ((self.against[every], contradicted), (self.third[every], other & inside)):
                 for cause, count in zip(causes, np.count_nonzero(mask, axis=1).tolist(), strict=True):

@@ -21,7 +21,7 @@ from tiebreak.conformance.judging.rows import Group, axes_of, detailed_group_of,
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.recording import BackendRecords
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, environment_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
@@ -100,10 +100,10 @@ class AgreeingElements:
             return False
         about = f"{self.records.name}, {one.case.node.operator}"
         predicted = predictions_with_id(one.case, one.truths, self.records.errors, about, cause.id)
-        strict = one.plain if not every else ~one.plain  # as ComparedCase.add_rows has it
+        idle = one.plain if every and environment_of(cause.id) else np.zeros(1, bool)  # as ComparedCase.add_rows has it
         right = one.truths.judged_by
         return bool(predicted) and all(
-            ((codes != one.outputs) & counted & (strict | ~right.agrees(codes))).any() for codes in predicted
+            ((codes != one.outputs) & counted & ~(idle & right.agrees(codes))).any() for codes in predicted
         )
 
     def given_by(self, number: int, cause: Cause) -> Array | None:
