@@ -39,3 +39,9 @@ def test_a_command_that_starts_a_backend_says_what_it_needs(command: str, tmp_pa
 def test_vectors_are_checked_there_as_the_wheels_test_does(tmp_path: Path) -> None:
     told = tiebreak(tmp_path, "vectors", "check", "--operator", "ngraph.Quantize")
     assert told.returncode == 0, told.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["pattern"], ["vectors"]])
+def test_a_group_without_a_command_shows_its_help_on_many_lines(words: list[str], tmp_path: Path) -> None:
+    told = tiebreak(tmp_path, *words)
+    assert told.returncode == 2 and told.stderr.startswith("Usage:") and "\nCommands:\n" in told.stderr
