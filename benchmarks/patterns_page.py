@@ -1,6 +1,8 @@
 """Writes docs/pattern-results.md from what `tiebreak pattern run` left.
 
-tiebreak pattern run -o RUN_DIR; python benchmarks/patterns_page.py RUN_DIR > docs/pattern-results.md
+tiebreak pattern run -o RUN_DIR; python benchmarks/patterns_page.py RUN_DIR [OTHER] > docs/pattern-results.md
+
+OTHER holds the counts of the same releases on another kind of processor, such as benchmarks/patterns/without-vnni.json.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ is, and what it is compared with, says [Patterns](patterns.md).
 LONGEST = 60  # characters of a graph or of a list of ways
 
 
-def page(found: Mapping[str, Any]) -> str:
-    parts = [*grid(found), "", "## The worst setting of each", "", *worst(found), "", *decided(found)]
+def page(found: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
+    parts = [*grid(found), ""]
+    if other is not None:
+        parts += [*by_processor(found, other), ""]
+    parts += ["## The worst setting of each", "", *worst(found), "", *decided(found)]
     return "\n".join([HEAD, *parts]) + "\n"
 
 
@@ -40,6 +45,20 @@ def grid(found: Mapping[str, Any]) -> Iterator[str]:
         row = [cells[pattern, name] for name, _ in backends]
         outputs = max(cell["outputs"] for cell in row)
         yield f"| {pattern} | {outputs:,} | {' | '.join(map(counts, row))} |"
+
+
+def by_processor(found: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each pattern and runtime whose counts differ between the two processors."""
+    before = {(cell["backend"], cell["version"], cell["pattern"]): cell for cell in other["cells"]}
+    keys = [(cell["backend"], release(cell["version"]), cell["pattern"]) for cell in found["cells"]]
+    both = [(before[key], cell) for key, cell in zip(keys, found["cells"], strict=True) if key in before]
+    rows = [(old, new) for old, new in both if counts(old) != counts(new)]
+    yield "## What depends on the processor\n"
+    yield f"The table above is of a processor with {found['instruction_sets']}. On one {other['processor']} the same"
+    yield f"releases give other counts in {len(rows)} of {len(both)} cells.\n"
+    yield f"| runtime | pattern | {other['processor']} | the one above |"
+    yield "| --- | --- | --- | --- |"
+    yield from (f"| {new['backend']} | {new['pattern']} | {counts(old)} | {counts(new)} |" for old, new in rows)
 
 
 def release(version: str) -> str:
@@ -100,7 +119,8 @@ def cut(text: str) -> str:
 
 def main() -> None:
     found = json.loads((Path(sys.argv[1]) / "patterns.json").read_text(encoding="utf-8"))
-    sys.stdout.write(page(found).replace("\n\n\n", "\n\n"))
+    other = json.loads(Path(sys.argv[2]).read_text(encoding="utf-8")) if sys.argv[2:] else None
+    sys.stdout.write(page(found, other).replace("\n\n\n", "\n\n"))
 
 
 if __name__ == "__main__":

@@ -454,6 +454,18 @@ def test_the_page_of_patterns_shows_counts_and_the_worst_setting() -> None:
     assert "| one | add | 5 of 10 | QLinearAdd | s1 = 0.5 @ 3 | a = 0, b = 10: 8, unfused 7, exact 8 | basic |" in lines
 
 
+def test_the_page_of_patterns_shows_what_depends_on_the_processor() -> None:
+    counts = {"fused_unfused": 5, "fused_exact": 0, "unfused_exact": 2}
+    both = {"backend": "one", "outputs": 10, "worst": None, "restores": [], **counts}
+    here = [{**both, "version": "1-build", "pattern": name} for name in ("add", "conv", "sub")]
+    there = [{**both, "version": "1", "pattern": "add"}, {**both, "version": "1", "pattern": "conv", "outputs": 0}]
+    found = {"level": "quick", "cells": here, "rows": [], "instruction_sets": "avx2 fma"}
+    lines = patterns_page.page(found, {"processor": "without FMA", "cells": there}).splitlines()
+    assert "releases give other counts in 1 of 2 cells." in lines
+    assert "| one | conv | refused | **5**, 0, 2 |" in lines
+    assert "| one | add | **5**, 0, 2 | **5**, 0, 2 |" not in lines
+
+
 def test_the_page_of_patterns_shows_what_decisions_change() -> None:
     """Relu's zero point of 0 drops it, that of 1 does not; only the latter differs, and no set has it."""
     sides = {zero: {"s1": ["0.02", "128"], "s2": ["0.04", str(zero)]} for zero in (0, 1)}

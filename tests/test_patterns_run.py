@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from tiebreak.adapters.patterns.isolated import IsolatedRuntime
 from tiebreak.adapters.patterns.model import SHIPPED, UNFUSED
+from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.cli import main
 from tiebreak.conformance.patterns.comparing import PatternTruths
 from tiebreak.conformance.patterns.job import PatternRun, asked, exit_code
@@ -148,7 +149,9 @@ def test_what_explains_can_fail_without_losing_a_row(tmp_path: Path, monkeypatch
     found = pattern_job(patterns, [box_name], "quick", 60, 4096, tmp_path, lambda line: None)
     assert (found["exit"], len(found["rows"])) == (1, 4 * len(settings(patterns[0], 6)))
     assert [one["problem"] for one in found["explanations"]] == ["ZeroDivisionError: no smaller graph"]
-    assert json.loads((tmp_path / "patterns.json").read_text())["rows"] == found["rows"]
+    kept = json.loads((tmp_path / "patterns.json").read_text())
+    assert kept["rows"] == found["rows"]
+    assert (kept["machine"], kept["instruction_sets"]) == (machine(), instruction_sets())
 
 
 def test_truths_that_decide_nothing_are_no_differences(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, TypedDict
 
 import pandas as pd
 
+from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.patterns.explaining import PatternExplanation
 from tiebreak.conformance.patterns.kept import RECORDS, SCHEMA, TABLE
 from tiebreak.conformance.patterns.records import WayRow
@@ -28,6 +28,7 @@ class PatternRecords(TypedDict):
     tiebreak: str
     created: str
     machine: str
+    instruction_sets: str
     level: str
     exit: int
     finished: bool
@@ -51,7 +52,8 @@ def records(
         "schema": SCHEMA,
         "tiebreak": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": platform.machine(),
+        "machine": machine(),
+        "instruction_sets": instruction_sets(),
         "level": level,
         "exit": code,
         "finished": finished,
