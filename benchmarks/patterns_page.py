@@ -54,8 +54,9 @@ def by_processor(found: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator
     both = [(before[key], cell) for key, cell in zip(keys, found["cells"], strict=True) if key in before]
     rows = [(old, new) for old, new in both if counts(old) != counts(new)]
     yield "## What depends on the processor\n"
-    yield f"The table above is of a processor with {found['instruction_sets']}. On one {other['processor']} the same"
-    yield f"releases give other counts in {len(rows)} of {len(both)} cells.\n"
+    yield f"The table above is of a processor with {found['instruction_sets']}."
+    yield f"On one {other['processor']} the same releases give other counts in {len(rows)} of {len(both)} cells."
+    yield from (*other["why"], "")
     yield f"| runtime | pattern | {other['processor']} | the one above |"
     yield "| --- | --- | --- | --- |"
     yield from (f"| {new['backend']} | {new['pattern']} | {counts(old)} | {counts(new)} |" for old, new in rows)
