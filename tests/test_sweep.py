@@ -234,6 +234,20 @@ def test_a_range_that_the_tensor_sets_cannot_be_swept() -> None:
     assert result.exit_code == 2 and "range_given=true" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--operator", "onnx.DynamicQuantizeLinear"],
+        ["--operator", "ocp.MXQuantize", "--input-type", "float32", "--type", "float8_e4m3fn"],
+        ["--operator", "nvidia.NVFP4Quantize", "--input-type", "float32"],
+    ],
+)
+def test_what_measures_its_tensor_cannot_be_swept(arguments: list[str]) -> None:
+    """Each piece of a sweep would be a tensor with a range of its own: no result is wrong, and many would be blamed."""
+    result = cli("numpy-naive", *arguments)
+    assert result.exit_code == 2 and "depends on other elements of its tensor" in result.stderr
+
+
 def test_where_nothing_is_specified_nothing_was_judged(tmp_path: Path) -> None:
     inputs = ["--input", "y_scale=0", "--input", "y_zero_point=0"]
     result = cli(sample("right"), *HALF, *inputs, "-o", str(tmp_path / "c.json"))

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import wrong_backends
-from tiebreak.conformance.judging.judge import judge_outputs, output_problem
+from tiebreak.conformance.judging.chained import CHAINED, chain_rows
+from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs, output_problem
 from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
@@ -80,6 +81,19 @@ def test_right_backend_never_deviates(right: WrongBackend) -> None:
             assert not deviations(right, case, truths), case.id
             elements += truths.judged_by.exact.size
     assert elements > 300
+
+
+@pytest.mark.parametrize("right", [one for one in RIGHT if one.operator in CHAINED], ids=lambda right: right.name)
+def test_what_right_backends_give_follows_from_their_other_outputs(right: WrongBackend) -> None:
+    found = {}
+    judged = [pair for types in right.types for pair in vectors(right.operator, *types)]
+    for case, truths in judged:
+        with np.errstate(all="ignore"):
+            outputs = right.run(case.node, *(array.copy() for array in case.inputs))
+        found[case.id] = codes_of_outputs(truths.problems, outputs, truths.judged_by)
+    (row,) = chain_rows(right.name, [case for case, _ in judged], found)
+    assert row["cases"] > 20 and row["elements"] > 300
+    assert row["differ"] == 0
 
 
 def test_there_are_enough_for_every_operator() -> None:

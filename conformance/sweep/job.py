@@ -29,10 +29,13 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.places import check_output
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.space import Space, check_space
 from tiebreak.golden.verdicts import FOREIGN
+
+MEASURES = "a result depends on other elements of its tensor, so that no sweep has every input"
 
 
 def space_of(selection: Selection) -> Space:
@@ -70,13 +73,17 @@ def space_with(selection: Selection, form: Sequence[str], given: Mapping[str, st
     """The space of a node with these inputs. InvalidInput if they do not fit."""
     spec = get_operator(selection.operators[0])
     case = typed_with(selection, form[0], given)
-    if spec.has_attribute("range_given") and not case.node.value("range_given"):
-        raise InvalidInput(f"{spec.id}: it measures its range from the whole tensor: sweep it with range_given=true")
+    if spec.measures({one.name: case.node.value(one.name) for one in spec.attributes}):
+        raise InvalidInput(f"{spec.id}: {MEASURES}{with_a_range(spec)}")
     try:
         space = check_space(Space(case.node, case.inputs[1:], every_scale))
     except InvalidInput as error:
         raise InvalidInput(f"{error}" + (f": give one, as in --input {form[1]}=0.1" if every_scale else "")) from None
     return with_fitting_shape(space)
+
+
+def with_a_range(spec: Operator) -> str:
+    return ": sweep it with --attr range_given=true" if spec.has_attribute("range_given") else ""
 
 
 def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:

@@ -191,6 +191,7 @@ OPERATOR = Operator(
         "sign": "GGQ-U4",
     },
     saturates=True,
+    measures=lambda attributes: True,
     files=tuple(("float32", to) for to in DIVISORS),
     samples=samples.samples,
     contested=CONTESTED,

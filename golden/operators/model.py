@@ -132,6 +132,8 @@ class Operator:
     `shape_of` gives the shape of the first output: mostly that of the first input. InvalidInput for inputs that do not
     fit.
     `saturates` says whether the document defines results beyond the output type's range.
+    `measures` says of a node's attributes whether a result depends on other elements of the first input, as by their
+    range. Such a node can't be swept.
     `chain`, of an operator with outputs that follow from others, gives their problems for a node, its inputs and the
     outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.
     `chain_binds` says of a case's inputs whether sources agree how; else what does not follow accuses nobody.
@@ -168,6 +170,7 @@ class Operator:
     bounded: Callable[[Mapping[str, Any]], bool] = lambda attributes: False
     shape_of: Callable[[Node, tuple[Array, ...]], tuple[int, ...]] = lambda node, inputs: inputs[0].shape
     saturates: bool = False
+    measures: Callable[[Mapping[str, Any]], bool] = lambda attributes: False
     optional_inputs: int = 0
     operand_types: tuple[tuple[str, ...], ...] = ()
     opsets: tuple[int, ...] = ()

@@ -232,6 +232,7 @@ OPERATOR = Operator(
         "sign": "NVQ-U4",
     },
     saturates=True,
+    measures=lambda attributes: True,
     files=tuple((real, ELEMENT_TYPE) for real in REALS),
     samples=samples.samples,
     contested=CONTESTED,

@@ -265,6 +265,7 @@ OPERATOR = Operator(
         "lowest": "OMQ-U5",
     },
     saturates=True,
+    measures=lambda attributes: True,
     files=tuple((real, to) for to in TYPES for real in (REALS if to != "int8" else REALS[:1])),
     samples=samples.samples,
     contested=CONTESTED,

@@ -213,8 +213,10 @@ OPERATOR = Operator(
         "no-scale": "ODQ-U3",
     },
     saturates=True,
+    measures=lambda attributes: True,
     files=(("float32", "uint8"),),
     samples=samples.samples,
     contested=CONTESTED,
     chain=chain,
+    chain_binds=lambda inputs: bool(np.isfinite(inputs[0]).all()),  # ODQ-U2: else y and zero point are open
 )

@@ -342,6 +342,7 @@ OPERATOR = Operator(
     quantized_types=(),
     signature=signature,
     problems=problems,
+    measures=lambda attributes: not attributes["range_given"],
     modes_of=modes_of,
     mode_clause=mode_clause_of("TQD"),
     steps=STEPS,

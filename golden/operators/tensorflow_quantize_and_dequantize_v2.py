@@ -29,6 +29,7 @@ OPERATOR = Operator(
     quantized_types=(),
     signature=later.signature,
     problems=later.problems,
+    measures=lambda attributes: not attributes["range_given"],
     modes_of=later.modes_of,
     mode_clause=later.mode_clause_of("TQB"),
     steps=later.STEPS,

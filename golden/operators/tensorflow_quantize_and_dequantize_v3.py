@@ -63,6 +63,7 @@ OPERATOR = Operator(
     quantized_types=(),
     signature=signature,
     problems=other.problems_of_width,
+    measures=lambda attributes: not attributes["range_given"],
     modes_of=lambda attributes: (EVEN,),
     mode_clause=lambda mode: "TQC-M1",
     steps=other.STEPS,
