@@ -47,6 +47,7 @@ SENTENCES = {
     ),
     "quotient-rounds": "quotient rounded {} to its type",
     "quotient-cut-off-to": "quotient cut off to {}",
+    "operands-in": "x and the dequantized weights in {}, the sum in float32",
     "operands-of-bits": "input and scale rounded to {} significant bits",
     "x-cut-off-to": "input cut off to {}",
     "x-of-bits": "input rounded to {} significant bits",
