@@ -1,9 +1,10 @@
-"""Arithmetic that XNNPACK uses, each with values computed by hand."""
+"""Arithmetic that XNNPACK and XLA use, each with values computed by hand."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -28,6 +29,21 @@ def test_a_multiplication_reads_subnormal_operands_as_zero() -> None:
     x, scale = [2.0**127, 0.75 * 2.0**-126, -58.499996], [2.0**127, 2.0**-126, 3.0]
     assert predicted(key, x, scale, [5, 5, 0], np.float32) == [5, 5, -20]  # 1 / 2^127 is subnormal; fl(1 / 3) > 1 / 3
     assert predicted("own-reciprocal", x, scale, [5, 5, 0], np.float32) == [6, 6, -20]
+
+
+def test_a_zero_point_is_added_in_bfloat16_to_a_product_of_flushed_operands() -> None:
+    """1 / 2^127 is subnormal; 6 + 257 is 263, and bfloat16 has 256 for 257 and 262 for 6 + 256."""
+    key, kind = "reciprocal:float32 + flushes-inputs-and-reciprocals", np.dtype(ml_dtypes.bfloat16)
+    x, scale = np.array([9, 2.0**127], kind), np.array([1.5, 2.0**127], kind)
+    operands = QuantizationOperands(x, scale, np.array([257, 257]), -(2**15), 2**15 - 1, EVEN)
+    found = {cause.id: predict for cause, predict in HYPOTHESES}
+    with np.errstate(all="ignore"):
+        plain, own = found[key](operands), found[f"{key} + sum-in-own-type"](operands)
+    assert plain is not None
+    assert own is not None
+    assert plain.tolist() == [263, 257]
+    assert own.tolist() == [262, 256]
+    assert predicted(f"{key} + sum-in-own-type", [1.0], [1.0], [1], np.float32) == []
 
 
 def test_a_reciprocal_of_few_bits_is_multiplied_in_float32() -> None:

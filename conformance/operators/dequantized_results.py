@@ -17,8 +17,30 @@ from tiebreak.golden.problem import Array
 Finish = Callable[[str, Array, Array, Array], Array]  # y's type, the sum, y's scale and zero point to integers
 FinishOfSum = Callable[[str, Array, Array, Array, Array], Array]  # the same of a sum of integers and its factor
 Level = Callable[[Array, Array, Array], Array]  # x, and the ends of its range
+Change = Callable[[Array], Array]
 STEPS = np.float32(255)  # of 8 bits
 LANES = 8  # numbers of float32 in a vector of AVX2
+LEAST = np.float32(2.0**-126)  # of normal float32, and of bfloat16
+
+
+def in_bfloat16(values: Array) -> Array:
+    """float32 numbers rounded to bfloat16 as the instructions of AVX512_BF16 do it: subnormal ones become 0."""
+    return np.where(np.abs(values) < LEAST, np.copysign(np.float32(0), values), ws.in_bfloat16(values))
+
+
+def summed(numbers: Array, others: Array) -> Array:
+    """Products of their pairs along the first axis, summed in their own type."""
+    return np.asarray((numbers * others).sum(axis=0, dtype=numbers.dtype))
+
+
+def summed_of_bfloat16(numbers: Array, others: Array) -> Array:
+    """The same of float32 numbers that become bfloat16 first; the sum is rounded to float32 once."""
+    pairs = (in_bfloat16(values).astype(np.float64) for values in (numbers, others))
+    return np.asarray(np.multiply(*pairs).sum(axis=0)).astype(np.float32)
+
+
+def summed_to_bfloat16(numbers: Array, others: Array) -> Array:
+    return in_bfloat16(summed_of_bfloat16(numbers, others))
 
 
 def divides(kind: str, total: Array, scale: Array, point: Array) -> Array:
@@ -29,15 +51,15 @@ def adds_point_first(kind: str, total: Array, scale: Array, point: Array) -> Arr
     return np.rint(total / scale + point).astype(np.float64)
 
 
-def fake_quantizes(by: Level) -> Finish:
+def fake_quantizes(by: Level, end: Change = ws.as_is) -> Finish:
     """The level between both ends of y's range; what is at the least end or beyond the greatest has its own level.
 
-    Ends that overflow leave no number: it becomes 0.
+    `end` says what becomes of the ends. Those that overflow leave no number: it becomes 0.
     """
 
     def found(kind: str, total: Array, scale: Array, point: Array) -> Array:
         own = INTEGER_TYPES[kind]
-        low, high = (scale * (np.float32(end) - point) for end in (own.lowest, own.highest))
+        low, high = (end(scale * (np.float32(one) - point)) for one in (own.lowest, own.highest))
         least, most = np.minimum(low, high), np.maximum(low, high)
         level = np.rint(by(np.clip(total, least, most), low, high))
         inside = np.where(total <= least, np.float32(0), np.where(total > most, STEPS, level))

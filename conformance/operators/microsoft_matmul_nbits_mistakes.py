@@ -10,6 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.operators import operand_mistakes as om
 from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.conformance.operators.dequantized_results import in_bfloat16
 from tiebreak.conformance.operators.microsoft_matmul_nbits_odd import HalfForOdd
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps, single_steps, step
@@ -161,6 +162,13 @@ def fused(code: Array, point: Array, scale: Array) -> Array:
     return ws.fused(code, scale, -(point * scale).astype(scale.dtype))
 
 
+def to_bfloat16(code: Array, point: Array, scale: Array) -> Array:
+    """Weights of float32 for OpenVINO's product of bfloat16, whose sum and bias are float32."""
+    if scale.dtype != np.float32:
+        raise ValueError("other types have other steps")
+    return in_bfloat16(right(code, point, scale))
+
+
 def of_real_points(node: Node, weights: Weights) -> Weights:
     """The weights as they are where zero points have A's type, for backends that are right with packed ones."""
     if weights.points.dtype == np.uint8:
@@ -225,6 +233,7 @@ STEPS = (
     step("one-for-all:scale and zero point", "block", read=of_first_column),
     step("flushes-scales", "weight", read=with_scales(flushed)),
     *(step(name, "weight", read=with_scales(change)) for name, change in om.OF_SCALES),
+    step("operands-in:bfloat16", "product", a=in_bfloat16, dequantize=to_bfloat16),
     frequent("x-in:float16", "product", a=ws.in_float16),
     frequent("x-in:bfloat16", "product", a=ws.in_bfloat16),
     *BIASES,

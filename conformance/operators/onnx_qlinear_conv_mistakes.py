@@ -16,6 +16,8 @@ from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pair
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.problem import Array
 
+ALONG_INPUTS = "along-other-axis:w_scale and w_zero_point"
+
 # Real numbers
 
 WHOLE = tuple(
@@ -24,12 +26,28 @@ WHOLE = tuple(
 )
 OF_INTEGERS = (frequent(f"convolves-integers:{dq.IN_RANGE_OF_SUM}", "scale", of_integers=dq.fake_quantizes_sum),)
 
+# Operands in bfloat16. OpenVINO's convolution leaves float32 only to an addition that is fused with it, and rounds w's
+# scales first where there are several.
+
+USUAL_FINISH = dict(dq.FINISHES)[dq.USUAL]
+TO_BFLOAT16 = f"convolves-in-bfloat16:with the sum rounded to it, {dq.USUAL}"
+ALONG_INPUTS_IN_BFLOAT16 = (
+    f"{ALONG_INPUTS}{JOINT}convolves-in-bfloat16:with the scales of w and the sum rounded to it, {dq.USUAL}"
+)
+IN_BFLOAT16 = (
+    step(TO_BFLOAT16, "scale", whole=USUAL_FINISH, real_sum=dq.summed_to_bfloat16),
+    step(f"convolves-in-bfloat16:with the sum in float32, {dq.USUAL}", "scale",
+         whole=USUAL_FINISH, real_sum=dq.summed_of_bfloat16),
+    step(ALONG_INPUTS_IN_BFLOAT16, "channels",
+         whole=USUAL_FINISH, real_sum=dq.summed_to_bfloat16, of_inputs=True, input_scale=dq.in_bfloat16),
+)  # fmt: skip
+
 # Scales and biases
 
 
 SCALES = (
     *(frequent(f"scale-of:{name}", "channels", scale_of=place) for name, place in OTHER_CHANNELS.items()),
-    frequent("along-other-axis:w_scale and w_zero_point", "channels", of_inputs=True),
+    frequent(ALONG_INPUTS, "channels", of_inputs=True),
     frequent("ignores:the scale of x", "scale", scales=lambda x, w, y: (np.ones_like(x), w, y)),
     frequent("ignores:the scale of w", "scale", scales=lambda x, w, y: (x, np.ones_like(w), y)),
     frequent("ignores:the scale of y", "scale", scales=lambda x, w, y: (x, w, np.ones_like(y))),
@@ -117,6 +135,6 @@ ENDS = (
     frequent("highest-of-signed", "saturate", clamp=highest_of_signed),
     frequent("narrow-range", "saturate", clamp=narrowed),
 )
-OWN: tuple[WrongStep, ...] = (*QUOTIENTS, *WHOLE, *OF_INTEGERS, *SCALES, *BIASES, *ROUNDING, *ENDS)
+OWN: tuple[WrongStep, ...] = (*QUOTIENTS, *WHOLE, *IN_BFLOAT16, *OF_INTEGERS, *SCALES, *BIASES, *ROUNDING, *ENDS)
 MISTAKES = single_steps(pipeline, (*OWN, *STEPS))
 PAIRS = pairs_of_steps(pipeline, (*OWN, *STEPS))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators import dequantized_results as dq
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.onnx_convolution_steps import Convolved, SumSteps, nothing_to_mistake
 from tiebreak.golden.elements import INTEGER_TYPES
@@ -34,7 +35,9 @@ class ConvolutionSteps:
     sums: SumSteps = field(default_factory=SumSteps)
     whole: dq.Finish | None = None  # in place of the sum, the quotient and rounding; x, w and the bias are dequantized
     of_integers: dq.FinishOfSum | None = None  # in place of the quotient and rounding
+    real_sum: Callable[[Array, Array], Array] = dq.summed  # of the dequantized pixels and weights of each element
     of_inputs: bool = False  # whether w's scales and zero points belong to its input channels
+    input_scale: dq.Change = ws.as_is  # what becomes of w's scales then
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     scale_of: Callable[[Array, int], Array] | None = None
     along_depth: bool = False  # whether an element takes w's scale by its place along the first axis of an image
@@ -63,15 +66,18 @@ class ConvolutionSteps:
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
 
     def of_reals(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
-        """Each difference times its scale, and every sum, in float32; in extended floats where no step is `whole`."""
+        """Each difference times its scale, and every sum, in float32; in extended floats where no step is `whole`.
+
+        `real_sum` may round on its way.
+        """
         x, x_scale, x_point, w, w_scale, w_point, y_scale, y_point = inputs[:8]
         real: Any = np.float32 if self.whole else np.longdouble
         convolved, windows, channel = self.sums.windows(node, x, w, x_point, w_point)
         scale, of_x = self.scale_for(w_scale, channel).astype(real), x_scale.astype(real)
         numbers, weights = convolved.differences[0].astype(real) * of_x, convolved.differences[1].astype(real) * scale
         if self.of_inputs:
-            weights = weights_along_inputs(convolved, w.shape[1], w_scale.astype(real), w_point)
-        total: Array = (numbers * weights).sum(axis=0, dtype=real)
+            weights = weights_along_inputs(convolved, w.shape[1], self.input_scale(w_scale).astype(real), w_point)
+        total = self.real_sum(numbers, weights)
         if len(inputs) > 8:
             total = total + inputs[8].astype(real)[channel] * (of_x * scale)
         finish, kind = self.whole or exactly, node.output_type
@@ -108,7 +114,7 @@ def weights_along_inputs(convolved: Convolved, count: int, w_scale: Array, w_poi
         raise nothing_to_mistake()
     channels = np.arange(len(convolved.w))[:, np.newaxis] // convolved.places
     points = np.broadcast_to(w_point.astype(np.int64), w_scale.shape)
-    return np.asarray((convolved.w - points[channels]) * w_scale[channels])
+    return np.asarray((convolved.w - points[channels]).astype(w_scale.dtype) * w_scale[channels])
 
 
 def pipeline(**steps: Any) -> Mistake:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import dequantized_results as dq
@@ -123,6 +124,18 @@ def then(finish: dq.Finish, product: Callable[[Array, Array], Array] = np.matmul
     return found
 
 
+def in_bfloat16(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    """The same with operands and result in bfloat16, summed in float32; of bfloat16 scales, y's range is in it, too."""
+    a, b = (
+        dq.in_bfloat16(difference.astype(np.float32) * scale.astype(np.float32)).astype(np.float64)
+        for difference, scale in zip(operands.differences(), scales, strict=False)
+    )
+    total = dq.in_bfloat16((a @ b).astype(np.float32))
+    narrow = node.inputs[1].dtype == ml_dtypes.bfloat16
+    finish = dq.fake_quantizes(dq.level_by_formula, dq.in_bfloat16 if narrow else ws.as_is)
+    return finish(node.output_type, total, scales[2].astype(np.float32), point.astype(np.float32))
+
+
 def point_in_int32(node: Node, quotient: Array, point: Array) -> Array:
     return wide(in_32_bits(quotient.astype(np.int64) + point.astype(np.int64)))
 
@@ -134,6 +147,7 @@ WHOLE = (
         "product",
         whole=then(dict(dq.FINISHES)[dq.USUAL], dq.product_in_eight_sums),
     ),
+    step(f"dequantizes-to-bfloat16-first:{dq.USUAL}", "product", whole=in_bfloat16),
 )
 QUOTIENTS = (
     frequent("folds-scales", "quotient", quotient=fs.folded),

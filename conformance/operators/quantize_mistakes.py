@@ -157,12 +157,23 @@ def own_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
     return o.finish(np.asarray(x * inverse, np.float64))
 
 
-def wide_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
+def wide_product_of_flushed(o: QuantizationOperands) -> Array:
     """XLA multiplies a bfloat16 so in float32, and rounds the product to the input's type."""
     emin, single = FLOAT_TYPES["float32"].emin, np.dtype(np.float32)
     x, scale = (flush_subnormals(a.astype(single), emin) for a in (o.x, o.scale))
     product = flush_subnormals(x * flush_subnormals(single.type(1) / scale, emin), emin)
-    return o.finish(np.asarray(product.astype(o.x.dtype), np.float64))
+    return np.asarray(product.astype(o.x.dtype), np.float64)
+
+
+def wide_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
+    return o.finish(wide_product_of_flushed(o))
+
+
+def wide_reciprocal_of_flushed_and_own_sum(o: QuantizationOperands) -> Array:
+    """The same with the zero point added in the input's type, as JAX's users write it."""
+    kind = o.x.dtype
+    total = round_array(wide_product_of_flushed(o), o.mode).astype(kind) + o.zero_point.astype(kind)
+    return o.clamp(total.astype(np.float64))
 
 
 def sum_and_clamp_in_own_type(o: QuantizationOperands) -> Array:
@@ -512,6 +523,10 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (
         Cause("reciprocal:float32 + flushes-inputs-and-reciprocals", "quotient"),
         of_types(is_bfloat16, wide_reciprocal_of_flushed),
+    ),
+    (
+        Cause("reciprocal:float32 + flushes-inputs-and-reciprocals + sum-in-own-type", "quotient"),
+        of_types(is_bfloat16, wide_reciprocal_of_flushed_and_own_sum),
     ),
     of_some_types(is_float16, facet_mistake("quotient", scaling=NARROW, precision=FLOAT32)),
     (
