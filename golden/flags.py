@@ -89,7 +89,7 @@ FLAGS = {
     "PerColumn": "Each column of the second matrix has a scale and zero point of its own.",
     "Batch": "Several matrices at once, some of them broadcast.",
     "NoProducts": "The matrices have no inner axis: every sum is zero.",
-    "EveryPair": "Every pair of an input and a weight.",
+    "EveryPair": "Every pair of values of two operands.",
     "PackedZeroPoints": "Zero points of fewer than 8 bits lie together in bytes.",
     "SeveralProducts": "Several products make an element; its sum is exact, or its order shows.",
     "LowAccuracy": "The first operand can become one of fewer bits.",

@@ -12,6 +12,8 @@ from tiebreak.golden.samples.model import Sample, Tensor, integers, reals
 from tiebreak.golden.samples.onnx_qlinear_matmul import (
     COLUMNS,
     DECIMALS,
+    EVERY,
+    PAIRED,
     POINTS,
     ROWS,
     Matrix,
@@ -42,6 +44,8 @@ def samples(a: str, y: str) -> Iterator[Sample]:
     for b in BYTES:
         for theme in (near_rational, ties, zero_points, saturating, pairs):
             yield from theme((a, b, y))
+        if a == y:
+            yield every_pair((a, b, y))
     types = (a, "int8", y)
     for theme in (factors, biases, transposed, placed, special):
         yield from theme(types)
@@ -80,12 +84,17 @@ def outer(
     return made(theme, types, a, b, last, flags, roles, bias=bias, attributes=attributes)
 
 
+def every_pair(types: Types) -> Sample:
+    """All 65,536 pairs of operands, at scales that put many results beside ties."""
+    flags = ("EveryPair", "NearRational", "Saturates")
+    return outer("every-pair", types, PAIRED, flags, ("saturate",), rows=EVERY, columns=EVERY)
+
+
 def near_rational(types: Types) -> Iterator[Sample]:
     for number, texts in enumerate(DECIMALS):
         scales = (Fraction(texts[0]), Fraction(texts[1]), Fraction(texts[2]))
         yield outer(f"near-rational-{number}", types, scales, ("NearRational", "ScaleNotPowerOfTwo"))
-    scales = (Fraction("0.02"), Fraction("0.03"), Fraction("0.04"))
-    yield outer("near-rational-odd", types, scales, ("NearRational", "ZeroPointParity"), odd=1)
+    yield outer("near-rational-odd", types, PAIRED, ("NearRational", "ZeroPointParity"), odd=1)
 
 
 def ties(types: Types) -> Iterator[Sample]:

@@ -52,6 +52,7 @@ def samples(design: Design, kind: str) -> Iterator[Sample]:
         yield pairs(design, own, f"near-{name}", scales, centre(own), ("NearTie", "RoundedRatio"), ("ties",))
         yield pairs(design, own, f"near-{name}-moved", scales, moved(own), ("NearTie", "RoundedRatio"), ("ties",))
         yield from beside_scalars(design, own, f"near-{name}", scales)
+    yield every_pair(design, own)
     for name, scales in design.usual:
         yield pairs(design, own, f"usual-{name}", scales, moved(own), ("ScaleNotPowerOfTwo",))
     yield from beyond(design, own)
@@ -103,6 +104,14 @@ def pairs(
     rows, columns = operands(own, points[0]), operands(own, points[1])
     a, b = bits(own.name, rows, (len(rows), 1)), bits(own.name, columns, (1, len(columns)))
     return sample(design, own, theme, scales, points, a, b, flags, ("saturate", *roles))
+
+
+def every_pair(design: Design, own: IntegerType) -> Sample:
+    """All 65,536 pairs, at scales that put many results beside ties."""
+    every, flags = range(own.lowest, own.highest + 1), ("EveryPair", "NearTie", "RoundedRatio")
+    a, b = bits(own.name, every, (256, 1)), bits(own.name, every, (1, 256))
+    scales = design.near[0][1]
+    return sample(design, own, "every-pair", scales, centre(own), a, b, flags, ("saturate", "ties"))
 
 
 def beside_scalars(design: Design, own: IntegerType, theme: str, scales: Scales) -> Iterator[Sample]:

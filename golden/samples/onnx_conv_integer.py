@@ -18,14 +18,14 @@ Codes = tuple[Sequence[int], Sequence[int]]  # codes with their shape
 
 
 def samples(x: str, y: str) -> Iterator[Sample]:
-    """Samples of both types of w; those of every pair only of x's own."""
+    """Samples of both types of w."""
     for w in BYTES:
         yield from layouts(x, w)
         yield from zero_points(x, w)
         yield from channels(x, w)
         yield from one_point(x, w)
         yield from sums(x, w)
-    yield every_pair(x)
+        yield every_pair(x, w)
     if x == "uint8":
         yield beyond_32(x)
 
@@ -51,11 +51,10 @@ def middle(kind: str) -> int:
     return (own.lowest + own.highest) // 2 | 1
 
 
-def every_pair(kind: str) -> Sample:
-    """All 65,536 pairs of an input and a weight of one type."""
-    codes = every_code(kind)
-    return sample("every-pair", (kind, kind), (codes, (1, 1, 16, 16)), (codes, (len(codes), 1, 1, 1)), ("EveryPair",),
-                  points=(middle(kind), (middle(kind) - 20,)))  # fmt: skip
+def every_pair(x: str, w: str) -> Sample:
+    """All 65,536 pairs of an input and a weight."""
+    codes = (every_code(x), (1, 1, 16, 16)), (every_code(w), (256, 1, 1, 1))
+    return sample("every-pair", (x, w), *codes, ("EveryPair",), points=(middle(x), (middle(w) - 20,)))
 
 
 def layouts(x: str, w: str) -> Iterator[Sample]:

@@ -21,6 +21,7 @@ def samples(source: str, target: str) -> Iterator[Sample]:
         yield from pairs(source, other)
         yield from usual(source, other)
         yield from one_point(source, other)
+        yield every_pair(source, other)
     yield from placed(source)
     if source == "uint8":
         yield from long_sums()
@@ -64,6 +65,14 @@ def pairs(source: str, other: str) -> Iterator[Sample]:
         yield made(
             f"pairs-{inner}-without", (source, other), a, b, (), ("PairOfProducts", "NoZeroPoint"), ("left-off",)
         )
+
+
+def every_pair(source: str, other: str) -> Sample:
+    """All 65,536 pairs of operands: a column of every value times a row of every value."""
+    a, b = (list(range(own.lowest, own.highest + 1)) for own in map(INTEGER_TYPES.__getitem__, (source, other)))
+    own = scalars((source, other), POINTS[source][-1], POINTS[other][0])
+    return made("every-pair", (source, other), integers(source, a, (256, 1)), integers(other, b, (1, 256)), own,
+                ("EveryPair",))  # fmt: skip
 
 
 def usual(source: str, other: str) -> Iterator[Sample]:

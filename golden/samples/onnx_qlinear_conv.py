@@ -43,7 +43,7 @@ class ConvTypes:
 
 
 def samples(x: str, y: str) -> Iterator[Sample]:
-    """Samples of both types of w; those of every pair only of x's own."""
+    """Samples of both types of w."""
     for w in BYTES:
         types = ConvTypes(x, w, y)
         yield from ties(types)
@@ -55,7 +55,7 @@ def samples(x: str, y: str) -> Iterator[Sample]:
         yield from sums(types)
         yield from biased(types)
         yield from strange_scales(types)
-    yield every_pair(ConvTypes(x, x, y))
+        yield every_pair(types)
     yield from separating(x, y)
 
 

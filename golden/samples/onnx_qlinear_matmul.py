@@ -33,6 +33,9 @@ DECIMALS = (
     ("0.07", "0.11", "0.1"),
 )
 
+PAIRED: Scales = (Fraction("0.02"), Fraction("0.03"), Fraction("0.04"))
+EVERY = range(-255, 256)  # differences from a zero point; those within the type are kept
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -60,6 +63,7 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
     yield from special(real, quantized)
     if real == "float32":
         yield from separating(quantized)
+        yield from (every_pair(quantized, operands) for operands in OPERANDS if operands[0] == quantized)
     if (real, quantized) == ("float32", "uint8"):
         yield from long_sums(real, quantized)
 
@@ -103,6 +107,12 @@ def matrix(kind: str, differences: Sequence[int], point: int, scale: Scale, *, c
     return Matrix(values, (len(values), 1) if column else (1, len(values)), [scale], [point])
 
 
+def every_pair(quantized: str, operands: tuple[str, str]) -> Sample:
+    """All 65,536 pairs of operands, at scales that put many results beside ties."""
+    flags = ("EveryPair", "NearRational", "Saturates")
+    return outer("every-pair", ("float32", quantized), operands, EVERY, EVERY, PAIRED, flags, roles=("saturate",))
+
+
 def near_rational(real: str, quantized: str, operands: tuple[str, str]) -> Iterator[Sample]:
     for number, texts in enumerate(DECIMALS):
         first, second, third = (Fraction(text) for text in texts)
@@ -111,8 +121,7 @@ def near_rational(real: str, quantized: str, operands: tuple[str, str]) -> Itera
             ("NearRational", "ScaleNotPowerOfTwo"),
         )  # fmt: skip
     yield outer(
-        "near-rational-odd", (real, quantized), operands, ROWS, COLUMNS,
-        (Fraction("0.02"), Fraction("0.03"), Fraction("0.04")), ("NearRational", "ZeroPointParity"),
+        "near-rational-odd", (real, quantized), operands, ROWS, COLUMNS, PAIRED, ("NearRational", "ZeroPointParity"),
         points=(*(POINTS[kind] for kind in operands), POINTS[quantized] + 1),
     )  # fmt: skip
 
