@@ -66,6 +66,17 @@ def twice(d: int, scale: Fraction, other: Fraction, first: Round = upward, secon
     return second(high * Fraction(2) ** min(shift, 0))
 
 
+def held(value: int) -> int:
+    return min(max(value, int(WORD.min)), int(WORD.max))
+
+
+def twice_saturating(d: int, scale: Fraction, other: Fraction) -> int:
+    """As in an int32 that saturates."""
+    found, shift = multiplier(scale, other)
+    high = upward(Fraction(held(held(d) << max(shift, 0)) * found, 1 << 31))
+    return away(high * Fraction(2) ** min(shift, 0))
+
+
 WAYS: dict[str, Callable[[int, Fraction, Fraction], int]] = {"nearest": real, "single": once, "double": twice}
 
 
