@@ -127,6 +127,8 @@ SENTENCES = {
     "rounds-in-body": "the body of a vector loop of {} rounds {}",
     "does-not-round": "does not round to a level",
     "truncates": "truncates instead of rounding",
+    "floors": "rounds down instead of to the nearest",
+    "ceils": "rounds up instead of to the nearest",
     "rounds-level-up": "rounds the quantized value up",
     "ties-toward-zero": "ties toward zero",
     "ties-away": "ties away from zero",
