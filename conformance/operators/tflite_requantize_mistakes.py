@@ -291,6 +291,14 @@ SCALES = (
 )
 
 
+def by_saturating_rounding(node: Node, d: Array, scale: Array, other: Array) -> Array:
+    """As `by_rounding`, but with twice_saturating for nodes that round twice."""
+    return (twice_saturating if node.value("rounding") == DOUBLE else by_rounding)(node, d, scale, other)
+
+
+# What is shifted further to the left may leave int32, where it was in it before.
+SHIFTS = (step("shift-off-by-one:more, saturating in int32", "same", scales=times(2.0), whole=by_saturating_rounding),)
+
 # The input and the zero points
 
 
@@ -373,6 +381,6 @@ OUTPUTS = (
     step("beyond-to-zero", "saturate", out=to_zero_beyond),
     step("highest-of-signed", "saturate", out=at_most_signed),
 )
-STEPS: tuple[WrongStep, ...] = (*WHOLE, *OUTPUTS, *INPUTS, *SCALES)
+STEPS: tuple[WrongStep, ...] = (*WHOLE, *OUTPUTS, *INPUTS, *SCALES, *SHIFTS)
 MISTAKES = single_steps(pipeline, STEPS)
 PAIRS = pairs_of_steps(pipeline, STEPS)
