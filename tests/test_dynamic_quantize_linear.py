@@ -48,6 +48,8 @@ NAMED = (
     ("no zero point", "ignores-zero-point"),
     ("counts from min", "counts-from-min"),
     ("clamps first", "clamps-before-zero-point"),
+    ("clamps first, then wraps", "clamps-before-zero-point-and-wraps"),
+    ("no zero point in y", "ignores-zero-point:in y alone"),
     ("truncates", "y-rounds:toward zero"),
     ("floors", "y-rounds:down"),
     ("ties away", "y-rounds:ties away from zero"),

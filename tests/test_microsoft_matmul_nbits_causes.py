@@ -27,6 +27,13 @@ NAMED = (
     ("the next column's bias", "column-bias-of:the one after it"),
 )
 
+# So of weights, in vectors of float32 in which any order of a sum gives the same.
+OF_WEIGHTS = (
+    ("the upper bits first", "nibbles-swapped"),
+    ("the product in float16", "product-in:float16"),
+    ("the first block's scale", "first-block-for-all"),
+)
+
 
 def with_bias(kind: str) -> list[Case]:
     vectors = indexed_cases(VECTORS / file_name(wrong.OPERATOR, kind, kind))
@@ -36,6 +43,12 @@ def with_bias(kind: str) -> list[Case]:
 @pytest.mark.parametrize(("name", "key"), NAMED, ids=[name for name, _ in NAMED])
 def test_a_wrong_bias_gets_its_cause_and_no_other(name: str, key: str) -> None:
     assert set(causes_of(BOXES[name], with_bias("float32"))) == {sentence_of(key)}
+
+
+@pytest.mark.parametrize(("name", "key"), OF_WEIGHTS, ids=[name for name, _ in OF_WEIGHTS])
+def test_a_wrong_weight_gets_its_cause_and_no_other(name: str, key: str) -> None:
+    vectors = indexed_cases(VECTORS / file_name(wrong.OPERATOR, "float32", "float32"))
+    assert set(causes_of(BOXES[name], vectors)) == {sentence_of(key)}
 
 
 @pytest.mark.parametrize("key", [step.id for step in BIASES])

@@ -6,21 +6,41 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wrong_tensorflow_uniform_requantize as rq
+from causes_of_records import causes_of
 
 from tiebreak.adapters.registry import load_backend
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
+from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.tensorflow_uniform import ends_of, range_of
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 
 OPERATOR = "tensorflow.UniformRequantize"
 IN_VECTORS = "multiplier-of-31-bits-in-int32:a difference beyond int32 only in whole vectors of 4"
+BOXES = {box.name.removeprefix("uniform-requantize: "): box.run for box in rq.WRONG}
+# The wrong backend, and the cause of all that it gets wrong from int8 to int8, also where scales are negative.
+NAMED = (
+    ("no input zero point", "ignores-zero-point:of the input"),
+    ("no output zero point", "ignores-zero-point:of the output"),
+    ("zero points exchanged", "zero-points-exchanged"),
+    ("ratio inverted", "ratio-inverted"),
+    ("rounds in two steps, saturating", "rounds-in-two-steps:away from zero, saturating in int32"),
+    ("wraps, then clips to the range", "wraps:then clips to the range"),
+    (
+        "clamps to the type, wraps, then clips to the range",
+        "clamps-before-zero-point-and-wraps:then clips to the range",
+    ),
+)
 BYTES, TO_BYTE = ("int8", "int8"), ("int32", "int8")
 
 
@@ -69,6 +89,13 @@ def test_scales_along_an_axis_on_either_side() -> None:
     with pytest.raises(InvalidInput, match="axes 0 and 1 differ, and neither is -1"):
         problems_of(case_of(BYTES, x, [1.0, 1.0], [0, 0], [1.0, 1.0], [0, 0], input_quantization_axis=0,
                             output_quantization_axis=1))  # fmt: skip
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
+def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
+    counts = causes_of(BOXES[box], indexed_cases(VECTORS / file_name(OPERATOR, *BYTES)))
+    assert set(counts) == {sentence_of(key)}, counts
 
 
 @pytest.mark.parametrize("count", [1, 4, 7, 8, 9, 33])

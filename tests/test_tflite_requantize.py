@@ -34,6 +34,7 @@ BOXES = {box.name.removeprefix("requantize: "): box.run for box in rq.WRONG}
 # The wrong backend, and the cause of all that it gets wrong in int8.
 NAMED = (
     ("always twice", "rounds-in-two-steps:away from zero"),
+    ("always twice, saturating", "rounds-in-two-steps:away from zero, saturating in int32"),
     ("always twice, ties upward", "rounds-in-two-steps:upward"),
     ("always twice, ties to even", "rounds-in-two-steps:to even"),
     ("8 fractional bits", "factor-of-fraction-bits:8"),
@@ -47,6 +48,7 @@ NAMED = (
     ("zero points exchanged", "zero-points-exchanged"),
     ("adds the input's zero point", "adds-zero-point:of the input"),
     ("shift one more", "shift-off-by-one:more"),
+    ("shift one more, saturating", "shift-off-by-one:more, saturating in int32"),
     ("shift one less", "shift-off-by-one:less"),
     ("ratio inverted", "ratio-inverted"),
     ("no scales", "ignores-scale"),

@@ -91,6 +91,10 @@ def in_bfloat16(value: float) -> float:
     return float(np.asarray(value).astype(ml_dtypes.bfloat16))
 
 
+def product_in_float16(difference: float, scale: float) -> float:
+    return float(np.float16(difference) * np.float16(scale))
+
+
 def signed(code: int, bits: int) -> int:
     return code - (1 << bits) if code >> (bits - 1) else code
 
@@ -112,6 +116,8 @@ WRONG = [
     wrong("scale distributed", "FloatZeroPoint", SINGLE, weight=lambda s, q, z, d: s(s(q * d) - s(z * d))),
     wrong("divides by the reciprocal", "ScaleNotPowerOfTwo", SINGLE, weight=lambda s, q, z, d: s((q - z) / s(1 / d))
           if d else 0.0),
+    wrong("the product in float16", "ScaleNotPowerOfTwo", SINGLE,
+          weight=lambda s, q, z, d: product_in_float16(q - z, d)),
     wrong("the magnitude of the scale", "NegativeScale", weight=lambda s, q, z, d: s(s(q - z) * abs(d))),
     wrong("the first block's scale", "Blocked", block=lambda k, size: 0),
     wrong("the previous block's scale", "Blocked", block=lambda k, size: k // size - 1),

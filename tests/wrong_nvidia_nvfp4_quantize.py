@@ -74,6 +74,7 @@ class Block:
     divisor: Callable[[Fraction, Fraction], Fraction] = lambda scale, quotient: scale
     element: Callable[[Fraction], Fraction] = as_e2m1
     size: int = 16  # numbers that share a scale
+    signed: bool = True  # whether a zero has the sign of its number
     step: Callable[[Fraction], Fraction] = single
 
     def __call__(self, node: Any, x: Array, whole: Array | None = None) -> tuple[Array, ...]:
@@ -103,7 +104,9 @@ class Block:
             found = [
                 float(self.element(self.step(value * factor) if factor else by_nothing(value))) for value in values
             ]
-            elements += [-0.0 if not one and value < 0 else one for one, value in zip(found, values, strict=True)]
+            elements += [
+                -0.0 if self.signed and not one and value < 0 else one for one, value in zip(found, values, strict=True)
+            ]
             scales += [float(scale)] * -(-len(some) // 16)
         return elements, scales
 
@@ -128,6 +131,10 @@ def without_subnormals(value: Fraction) -> Fraction:
     return found if abs(found) >= 1 else Fraction(0)
 
 
+def to_even_units(value: Fraction) -> int:
+    return 2 * math.trunc(Fraction(round(value), 2))
+
+
 def by_distance(value: Fraction) -> Fraction:
     """The first of least distance, where distances beyond 2^24 have no digits left."""
     every = [Fraction(sign * twice, 2) for sign in (1, -1) for twice in (0, 1, 2, 3, 4, 6, 8, 12)]
@@ -149,6 +156,9 @@ WRONG = [
     wrong("floors", "Midpoint", element=element_by(math.floor)),
     wrong("elements by distance", "Overflow", element=by_distance),
     wrong("elements flushed", "Midpoint", element=without_subnormals),
+    wrong("elements flushed to positive zero", "Midpoint", element=without_subnormals, signed=False),
+    wrong("the lowest bit lost", "Midpoint", element=element_by(to_even_units)),
+    wrong("elements end at 3", "Saturates", element=lambda value: max(Fraction(-3), min(Fraction(3), as_e2m1(value)))),
     wrong("elements end at 4", "Saturates", element=lambda value: max(Fraction(-4), min(Fraction(4), as_e2m1(value)))),
     wrong("no sign", "Midpoint", element=lambda value: as_e2m1(abs(value))),
     wrong("scales up", "ScaleMidpoint", BOTH, scale=scale_by(math.ceil)),

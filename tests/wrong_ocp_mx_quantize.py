@@ -113,6 +113,7 @@ class Block:
     code: Callable[[int], int] = lambda exponent: max(0, min(254, exponent + 127))
     element: Callable[[str, Fraction], Fraction] = lambda to, value: clamped(to, on_grid(to, value))
     beside: int = 1  # blocks that share a scale
+    signed: bool = True  # whether a zero has the sign of its number
 
     def __call__(self, node: Any, x: Array) -> tuple[Array, ...]:
         to, mode = node.output_type, node.value("scaling_mode")
@@ -132,7 +133,9 @@ class Block:
             values = [self.x(Fraction(one)) if math.isfinite(one) else Fraction(0) for one in some]
             exponent = self.exponent(to, mode, max(self.seen(values), default=Fraction(0)))
             found = [float(self.element(to, value / self.divisor(exponent))) for value in values]
-            elements += [-0.0 if not one and value < 0 else one for one, value in zip(found, values, strict=True)]
+            elements += [
+                -0.0 if self.signed and not one and value < 0 else one for one, value in zip(found, values, strict=True)
+            ]
             codes += [self.code(exponent)] * -(-len(some) // 32)
         return elements, codes
 
@@ -179,6 +182,15 @@ def beyond_is_infinite(to: str, value: Fraction) -> Any:
 def ends_at_power(to: str, value: Fraction) -> Fraction:
     most = Fraction(2) ** element(to).emax
     return max(-most, min(most, on_grid(to, value)))
+
+
+def ends_at_half(to: str, value: Fraction) -> Fraction:
+    most = Fraction(element(to).largest) / 2
+    return max(-most, min(most, on_grid(to, value)))
+
+
+def to_even_units(value: Fraction) -> int:
+    return 2 * math.trunc(Fraction(even(value), 2))
 
 
 def flushed(value: Fraction) -> Fraction:
@@ -230,6 +242,9 @@ WRONG = [
     wrong("inputs in bfloat16", "BesideMidpoint", x=in_bfloat16),
     wrong("inputs flushed", "Subnormal", TINY, x=flushed),
     wrong("elements flushed", "Midpoint", element=without_subnormals),
+    wrong("elements flushed to positive zero", "Midpoint", element=without_subnormals, signed=False),
+    wrong("the lowest bit lost", "Midpoint", element=element_by(to_even_units)),
+    wrong("ends at half", "Saturates", element=ends_at_half),
     wrong("beyond is NaN", "Saturates", (("float32", "float8_e4m3fn"), ("bfloat16", "float8_e5m2")),
           element=beyond_is_nan),
     wrong("beyond is infinite", "Saturates", TINY, element=beyond_is_infinite),

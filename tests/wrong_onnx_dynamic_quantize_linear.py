@@ -201,6 +201,8 @@ WRONG = [
     wrong("zero point first", "ZeroPointParity", y=sum_first),
     wrong("counts from min", "Tie", y=from_low),
     wrong("clamps first", "ClampOrder", y=clamped_first),
+    wrong("clamps first, then wraps", "ClampOrder", y=clamped_first, finish=lambda value: value % 256),
+    wrong("no zero point in y", "ClampOrder", y=lambda x, ends, scale, point: even(x / scale)),
     wrong("reciprocal", "Reciprocal", y=by_reciprocal),
     wrong("real scale", "ScaleNotPowerOfTwo", y=by_real_scale),
     wrong("256 for 255", "ScaleNotPowerOfTwo", scale=over(256)),

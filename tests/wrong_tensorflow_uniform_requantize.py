@@ -81,6 +81,18 @@ def held(value: int) -> int:
     return min(max(value, int(WORD.min)), int(WORD.max))
 
 
+def in_byte(value: int) -> int:
+    return rq.in_type(value, np.iinfo(np.int8))
+
+
+def in_64_bits(whole: int) -> int:
+    return min(max(whole, -rq.FAR), rq.FAR)
+
+
+def to_byte(whole: int) -> int:
+    return min(max(whole, -128), 127)
+
+
 def multiplied(difference: int, scale: Fraction, other: Fraction) -> int:
     """By 31 bits and one shift where both scales are positive."""
     if min(scale, other) <= 0:
@@ -125,6 +137,11 @@ WRONG = [
     wrong("magnitude of the scales", "NegativeScale", EVERY, scales=lambda scale, other: (abs(scale), abs(other))),
     wrong("scales in bfloat16", "ScaleNotPowerOfTwo", scales=lambda s, o: (rq.bfloat16(s), rq.bfloat16(o))),
     wrong("wraps", "Saturates", end=lambda whole, zero, least, greatest: whole + zero),
+    wrong("wraps, then clips to the range", "Saturates", BYTES,
+          end=lambda whole, zero, least, greatest: min(max(in_byte(in_64_bits(whole) + zero), least), greatest)),
+    wrong("clamps to the type, wraps, then clips to the range", "Saturates", TO_BYTES,
+          end=lambda whole, zero, least, greatest: min(max(in_byte(to_byte(whole) + zero), least), greatest)),
+    wrong("rounds in two steps, saturating", "RoundedInTwoSteps", BYTES, whole=rq.twice_saturating),
     wrong("clips before the zero point", "Saturates", BYTES,
           end=lambda whole, zero, least, greatest: to_ends(min(max(whole, least), greatest), zero, least, greatest)),
     wrong("ignores the output's range", "NarrowRange", EVERY, ends=lambda node, kind: (int(kind.min), int(kind.max))),

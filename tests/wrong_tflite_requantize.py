@@ -66,6 +66,17 @@ def twice(d: int, scale: Fraction, other: Fraction, first: Round = upward, secon
     return second(high * Fraction(2) ** min(shift, 0))
 
 
+def held(value: int) -> int:
+    return min(max(value, int(WORD.min)), int(WORD.max))
+
+
+def twice_saturating(d: int, scale: Fraction, other: Fraction) -> int:
+    """As in an int32 that saturates."""
+    found, shift = multiplier(scale, other)
+    high = upward(Fraction(held(held(d) << max(shift, 0)) * found, 1 << 31))
+    return away(high * Fraction(2) ** min(shift, 0))
+
+
 WAYS: dict[str, Callable[[int, Fraction, Fraction], int]] = {"nearest": real, "single": once, "double": twice}
 
 
@@ -145,6 +156,7 @@ def clamped(value: int, kind: Any) -> int:
 
 WRONG = [
     wrong("always twice", "RoundedInTwoSteps", EVERY, **always(twice)),
+    wrong("always twice, saturating", "RoundedInTwoSteps", **always(twice_saturating)),
     wrong("always twice, ties upward", "RoundedInTwoSteps",
           **always(lambda d, s, o: twice(d, s, o, second=upward))),
     wrong("always twice, ties to even", "RoundedInTwoSteps",
@@ -177,6 +189,8 @@ WRONG = [
     wrong("zero points exchanged", "ZeroPointParity", zeros=lambda first, last: (last, first)),
     wrong("adds the input's zero point", "ZeroPointParity", zeros=lambda first, last: (-first, last)),
     wrong("shift one more", "Tie", EVERY, scales=lambda scale, other: (2 * scale, other)),
+    wrong("shift one more, saturating", "Tie", scales=lambda scale, other: (2 * scale, other),
+          ways=only("double", twice_saturating)),
     wrong("shift one less", "Tie", EVERY, scales=lambda scale, other: (scale / 2, other)),
     wrong("ratio inverted", "Tie", scales=lambda scale, other: (other, scale)),
     wrong("no scales", "ScaleNotPowerOfTwo", scales=lambda scale, other: (Fraction(1), Fraction(1))),

@@ -86,6 +86,17 @@ def of_seven_and_a_half(node: Node, x: Array, scale: Array) -> Array:
     return (x - (7.5 if OFFSETS[node.input_type] else 0)) * scale
 
 
+def as_unsigned(node: Node, x: Array, scale: Array) -> Array:
+    """ValueError where elements have no sign."""
+    if OFFSETS[node.input_type]:
+        raise ValueError("there is no sign to lose")
+    return np.mod(x, 256) * scale
+
+
+def without_scale(node: Node, x: Array, scale: Array) -> Array:
+    return right(node, x, np.ones_like(scale))
+
+
 def halves_exchanged(node: Node, x: Array, scale: Array) -> Array:
     return right(node, paired(node, x, lambda low, high: np.concatenate([high, low], axis=-1)), scale)
 
@@ -93,6 +104,13 @@ def halves_exchanged(node: Node, x: Array, scale: Array) -> Array:
 def neighbours_paired(node: Node, x: Array, scale: Array) -> Array:
     """The two elements of a byte as neighbours, as other packings have it."""
     return right(node, paired(node, x, lambda low, high: np.stack([low, high], axis=-1)), scale)
+
+
+def neighbours_exchanged(node: Node, x: Array, scale: Array) -> Array:
+    """Packed anew with neighbours in a byte, as other packings have it, then read from the upper half on."""
+    if not OFFSETS[node.input_type]:
+        raise ValueError("no bytes of two elements")
+    return right(node, x.reshape(*x.shape[:-1], -1, 2)[..., ::-1].reshape(x.shape), scale)
 
 
 def paired(node: Node, x: Array, joined: Callable[[Array, Array], Array]) -> Array:
@@ -128,8 +146,11 @@ def first_of_row(scales: Array) -> Array:
 MISTAKES = (
     (Cause("ignores-zero-point", "difference"), mistake(without_offset)),
     (Cause("subtracts-seven-and-a-half", "difference"), mistake(of_seven_and_a_half)),
+    (Cause("input-as-unsigned", "product"), mistake(as_unsigned)),
     (Cause("nibbles:high before low", "block"), mistake(halves_exchanged)),
     (Cause("nibbles:neighbours in a byte", "block"), mistake(neighbours_paired)),
+    (Cause("nibbles:neighbours exchanged", "block"), mistake(neighbours_exchanged)),
+    (Cause("ignores-scale", "product"), mistake(without_scale)),
     (Cause("product-in:float16", "product"), mistake(in_half)),
     (Cause("product-in:bfloat16", "product"), mistake(in_bfloat16)),
     (Cause("flushes-scales", "product"), mistake(right, flushed)),

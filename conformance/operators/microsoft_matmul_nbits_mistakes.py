@@ -17,8 +17,8 @@ from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps,
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.microsoft_matmul_nbits import bias_of, weights_of
-from tiebreak.golden.packed_weights import Weights
+from tiebreak.golden.operators.microsoft_matmul_nbits import bias_of, given, weights_of
+from tiebreak.golden.packed_weights import Weights, unpacked
 from tiebreak.golden.problem import Array
 
 Read = Callable[[Node, Weights], Weights]
@@ -38,6 +38,7 @@ class NBitsSteps:
     """Steps in order, the right ones unless given."""
 
     a: Callable[[Array], Array] = ws.as_is
+    unpack: Callable[[Node, tuple[Array, ...]], Weights] = weights_of
     read: Read = as_they_are
     dequantize: Dequantize = right
     bias: Callable[[Array, Array], Array] = lambda product, bias: product + bias  # both of A's type
@@ -45,7 +46,7 @@ class NBitsSteps:
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         a, kind = inputs[0], inputs[0].dtype
-        weights = self.read(node, weights_of(node, inputs))
+        weights = self.read(node, self.unpack(node, inputs))
         at = weights.block_of(np.arange(weights.codes.shape[1]))
         with np.errstate(all="ignore"):
             ws.check_conversions(kind, self.a, self.out)
@@ -79,12 +80,15 @@ def with_codes(change: Callable[[Array, int], Array]) -> Read:
     return found
 
 
-def swapped(codes: Array, bits: int) -> Array:
-    """The numbers of a byte in the other order; a last byte is filled with zeros."""
-    held, count = 8 // bits, codes.shape[1]
-    filled = np.zeros((len(codes), -(-count // held) * held), codes.dtype)
-    filled[:, :count] = codes
-    return np.asarray(filled.reshape(len(codes), -1, held)[:, :, ::-1].reshape(filled.shape)[:, :count])
+def from_upper_bits(node: Node, inputs: tuple[Array, ...]) -> Weights:
+    """Each byte is read from its upper bits on, so that of a row's last byte what fills it may come in."""
+    weights, packed, bits = weights_of(node, inputs), given(node, inputs)["B"], int(node.value("bits"))
+    rows, held = packed.reshape(len(packed), -1), 8 // bits
+    every = unpacked(rows, bits, rows.shape[1] * held).reshape(len(rows), -1, held)
+    codes = every[:, :, ::-1].reshape(len(rows), -1)[:, : weights.codes.shape[1]]
+    if np.array_equal(codes, weights.codes):
+        raise ValueError("there is nothing to mistake")
+    return replace(weights, codes=codes)
 
 
 def signed(codes: Array, bits: int) -> Array:
@@ -169,6 +173,16 @@ def to_bfloat16(code: Array, point: Array, scale: Array) -> Array:
     return in_bfloat16(right(code, point, scale))
 
 
+def product_in(change: Callable[[Array], Array]) -> Dequantize:
+    """Difference and scale go to a narrower type, which holds their product; ValueError where A's type is no wider."""
+
+    def found(code: Array, point: Array, scale: Array) -> Array:
+        ws.check_conversions(scale.dtype, change)
+        return change(np.asarray(change(code - point) * change(scale)))
+
+    return found
+
+
 def of_real_points(node: Node, weights: Weights) -> Weights:
     """The weights as they are where zero points have A's type, for backends that are right with packed ones."""
     if weights.points.dtype == np.uint8:
@@ -213,6 +227,7 @@ STEPS = (
         dequantize=distributed,
     ),
     frequent("distributes-scale", "weight", dequantize=distributed),
+    step("flushes-scales", "weight", read=with_scales(flushed)),  # before what else makes zeros of subnormal scales
     step("distributes-scale-fused", "weight", dequantize=fused),
     frequent("ignores-zero-point", "weight", dequantize=lambda code, point, scale: code * scale),
     frequent("adds-zero-point", "weight", dequantize=lambda code, point, scale: (code + point) * scale),
@@ -223,7 +238,9 @@ STEPS = (
     step("rounds-zero-point", "real-points", read=with_points(rounded_points)),
     step("zero-point-moved:1", "weight", read=moved_points(1)),
     step("zero-point-moved:-1", "weight", read=moved_points(-1)),
-    frequent("nibbles-swapped", "packed", read=with_codes(swapped)),
+    step("product-in:float16", "weight", dequantize=product_in(ws.in_float16)),
+    step("product-in:bfloat16", "weight", dequantize=product_in(ws.in_bfloat16)),
+    frequent("nibbles-swapped", "packed", unpack=from_upper_bits),
     frequent("unsigned-as-signed", "weight", read=with_codes(signed)),
     frequent("first-block-for-all", "block", read=of_blocks(np.zeros_like)),
     step("previous-block", "block", read=of_blocks(lambda at: at - 1)),
@@ -231,7 +248,6 @@ STEPS = (
     step("one-for-all:zero point", "block", read=of_blocks(np.zeros_like, scales=False)),
     step("one-for-all:scale", "block", read=of_blocks(np.zeros_like, points=False)),
     step("one-for-all:scale and zero point", "block", read=of_first_column),
-    step("flushes-scales", "weight", read=with_scales(flushed)),
     *(step(name, "weight", read=with_scales(change)) for name, change in om.OF_SCALES),
     step("operands-in:bfloat16", "product", a=in_bfloat16, dequantize=to_bfloat16),
     frequent("x-in:float16", "product", a=ws.in_float16),

@@ -16,6 +16,7 @@ import numpy as np
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.ocp_mx_quantize_mistakes import (
+    PLUS,
     Change,
     amax_in,
     as_it_is,
@@ -23,8 +24,10 @@ from tiebreak.conformance.operators.ocp_mx_quantize_mistakes import (
     greatest,
     of_all,
     of_values,
+    plus_zero,
     shared,
     some,
+    without_lowest_bit,
 )
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.type_grids import on_grid
@@ -133,6 +136,7 @@ MEASURED = (
 )
 INPUTS = (
     step("flushes-inputs", "elements", x=flushed),
+    step(f"flushes-inputs:{PLUS}", "elements", x=lambda x: plus_zero(flushed(x))),
     step("x-in:bfloat16", "elements", x=ws.in_bfloat16),
     step("x-in:float16", "elements", x=ws.in_float16),
 )
@@ -301,8 +305,12 @@ def without_subnormals(values: Array) -> Array:
     return np.where(np.abs(found) < 1, np.copysign(0.0, found), found)
 
 
-def end_at_four(values: Array) -> Array:
-    return np.clip(nearest(values), -4, 4)
+def without_signed_subnormals(values: Array) -> Array:
+    return plus_zero(without_subnormals(values))
+
+
+def end_at(most: float) -> Change:
+    return lambda values: np.clip(nearest(values), -most, most)
 
 
 def unsigned(values: Array) -> Array:
@@ -320,7 +328,10 @@ ELEMENTS = (
     frequent("quotient-in:bfloat16", "nearest", element=through(ws.in_bfloat16)),
     frequent("quotient-in:float16", "nearest", element=through(ws.in_float16)),
     frequent("elements-flushed", "nearest", element=without_subnormals),
-    frequent("elements-end-at-power", "saturate", element=end_at_four),
+    step(f"elements-flushed:{PLUS}", "nearest", element=without_signed_subnormals),
+    step("lowest-bit-lost", "nearest", element=rounded(without_lowest_bit)),
+    frequent("elements-end-at-power", "saturate", element=end_at(4)),
+    step("ends-at:half the highest value", "saturate", element=end_at(3)),
     frequent("elements-without-sign", "nearest", element=unsigned),
 )
 STEPS: tuple[WrongStep, ...] = (*ELEMENTS, *SCALES, *AS_TORCHAO, *LEVELS, *SCALED, *INPUTS, *MEASURED)

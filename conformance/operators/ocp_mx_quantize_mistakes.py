@@ -173,6 +173,14 @@ def amax_in(change: Change) -> Change:
     return lambda blocks: change(greatest(blocks))
 
 
+PLUS = "to positive zero"  # as a comparison gives it that puts 0, where one of bits keeps the sign
+
+
+def plus_zero(values: Array) -> Array:
+    """Every zero without its sign."""
+    return np.where(values == 0, np.zeros_like(values), values)
+
+
 flushed: Change = partial(flush_subnormals, emin=EMIN)
 MEASURED = (
     step("amax-of:the values without their magnitudes", "block", amax=of_values),
@@ -187,6 +195,7 @@ MEASURED = (
 )
 INPUTS = (
     step("flushes-inputs", "elements", x=flushed),
+    step(f"flushes-inputs:{PLUS}", "elements", x=lambda x: plus_zero(flushed(x))),
     step("x-in:bfloat16", "elements", x=ws.in_bfloat16),
     step("x-in:float16", "elements", x=ws.in_float16),
 )
@@ -296,6 +305,30 @@ def without_subnormals(node: Node, quotients: Array) -> Array:
     return np.where(np.abs(found) < least_normal(node), np.copysign(0.0, found), found)
 
 
+def without_signed_subnormals(node: Node, quotients: Array) -> Array:
+    return plus_zero(without_subnormals(node, quotients))
+
+
+def without_lowest_bit(whole: Array) -> Array:
+    """Numbers of least steps, rounded to even ones toward zero after they were rounded."""
+    return np.asarray(np.trunc(np.rint(whole) / 2) * 2)
+
+
+def with_mantissa(element: OfNode) -> OfNode:
+    """NotImplementedError for elements that are integers."""
+
+    def found(node: Node, quotients: Array) -> Array:
+        least_normal(node)
+        return element(node, quotients)
+
+    return found
+
+
+def at_most_half(node: Node, quotients: Array) -> Array:
+    half = largest_element(node.output_type) / 2
+    return np.clip(nearest(node, quotients), -half, half)
+
+
 def beyond_to(value: float) -> OfNode:
     """What rounds beyond the largest element is something else; NotImplementedError where a type lacks that."""
 
@@ -329,9 +362,12 @@ ELEMENTS = (
     frequent("quotient-in:bfloat16", "nearest", element=through(ws.in_bfloat16)),
     frequent("quotient-in:float16", "nearest", element=through(ws.in_float16)),
     frequent("elements-flushed", "nearest", element=without_subnormals),
+    step(f"elements-flushed:{PLUS}", "nearest", element=without_signed_subnormals),
+    step("lowest-bit-lost", "nearest", element=with_mantissa(by_whole(without_lowest_bit))),
     frequent("beyond-elements:NaN", "nearest", element=beyond_to(np.nan)),
     frequent("beyond-elements:infinity", "nearest", element=beyond_to(np.inf)),
     frequent("elements-end-at-power", "nearest", element=at_most_power),
+    step("ends-at:half the highest value", "nearest", element=with_mantissa(at_most_half)),
     frequent("elements-without-sign", "nearest", element=unsigned),
 )
 STEPS: tuple[WrongStep, ...] = (*ELEMENTS, *SCALES, *EXPONENTS, *INPUTS, *MEASURED)

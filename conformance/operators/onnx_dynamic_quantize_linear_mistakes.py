@@ -68,6 +68,8 @@ RESULTS = (
     frequent("counts-from-min", QUOTIENT, y=own.from_min),
     frequent("range-formula", QUOTIENT, y=own.levels_from_min),
     frequent("clamps-before-zero-point", QUOTIENT, y=own.clamped_first),
+    step("clamps-before-zero-point-and-wraps", QUOTIENT, y=own.clamped_first, finish=own.wrapped),
+    step("ignores-zero-point:in y alone", QUOTIENT, y=own.quotient_alone),
     frequent("quotient-in:bfloat16", QUOTIENT, y=own.quotient_in(ws.in_bfloat16)),
     frequent("quotient-in:float16", QUOTIENT, y=own.quotient_in(ws.in_float16)),
     frequent("flushes-quotients", QUOTIENT, y=own.quotient_in(own.flushed)),

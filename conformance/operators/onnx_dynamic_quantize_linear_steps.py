@@ -293,6 +293,10 @@ def quotient_in(change: Change) -> Step:
     return lambda known: np.rint(change(known.x / known.scale)) + known.point
 
 
+def quotient_alone(known: Known) -> Array:
+    return np.rint(known.x / known.scale)
+
+
 def clamped_first(known: Known) -> Array:
     return np.clip(np.rint(known.x / known.scale), 0, STEPS) + known.point
 

@@ -187,6 +187,10 @@ def qmax_both_ways(node: Node) -> tuple[int, int]:
     return -qmax(node) - 1, qmax(node)
 
 
+def without_qmin(node: Node) -> tuple[int, int]:
+    return int(node.value("qmin")) + 1, qmax(node)
+
+
 def ends_of_bits(node: Node) -> tuple[int, int]:
     return -one_more(node), range_of(node)
 
@@ -273,6 +277,8 @@ ROUNDS = (
     frequent("ignores:round_type", "away", round=only_even),
     step("inverts:round_type", "round-type", round=exchanged),
     step("truncates", "even", round=by(np.trunc)),
+    step("floors", "even", round=by(np.floor)),
+    step("ceils", "even", round=by(np.ceil)),
     step("floor-of-half-more", "even", round=by(lambda q: np.floor(q + FLOAT(0.5)))),
     step("half-added-to-magnitude", "away", round=only_half_added),
 )
@@ -286,6 +292,7 @@ ENDS = (
     ),
     step("ends-of-bits", "bit-length", ends=ends_of_bits),
     step("narrow-range", "quotient", ends=lambda node: (-qmax(node), qmax(node))),
+    step("narrow-range:whatever qmin is", "quotient", ends=without_qmin),
 )
 STEPS: tuple[WrongStep, ...] = (
     *QUOTIENTS,

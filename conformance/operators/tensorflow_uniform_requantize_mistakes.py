@@ -43,9 +43,17 @@ def to_ends(node: Node, whole: Array, zero_point: Array) -> Array:
     return np.asarray(np.clip(whole + zero_point, *ends_of(node)))
 
 
+def divisible(scale: Array, other: Array) -> tuple[Array, Array]:
+    """The scales, or 1 where results are open. A negative one is a number like others."""
+    return (
+        np.where(np.isfinite(scale), scale, 1.0),
+        np.where(np.isfinite(other) & (other != 0), other, 1.0),
+    )
+
+
 def pipeline(places: Places = IN_PLACE, **steps: Any) -> Mistake:
     """A requantizer with the right steps unless others are given."""
-    requantize = rq.Requantizer(**({"whole": rq.real, "out": to_ends} | steps))
+    requantize = rq.Requantizer(**({"whole": rq.real, "out": to_ends, "usable": divisible} | steps))
 
     def run(node: Node, x: Array, *parameters: Array) -> tuple[Array, ...]:
         if places is not IN_PLACE and max(array.size for array in parameters) < 2:
@@ -113,6 +121,21 @@ def with_ends(change: Callable[[Ends, Ends], Ends]) -> Callable[[Node, Array, Ar
     return out
 
 
+def wrapped_to_ends(node: Node, whole: Array, zero_point: Array) -> Array:
+    """Cast to the type, which wraps around; then the ends, as in a kernel that clips what it has stored."""
+    return np.asarray(np.clip(in_type_of(node, whole.astype(np.int64) + zero_point), *ends_of(node)))
+
+
+def in_type_of(node: Node, values: Array) -> Array:
+    return np.asarray(values.astype(node.outputs[0].dtype).astype(np.int64))
+
+
+def clamped_to_type_first(node: Node, whole: Array, zero_point: Array) -> Array:
+    """Clamped to the type before the sum, which wraps around there; then the ends."""
+    held = rq.saturated(node, whole, rq.none(zero_point)).astype(np.int64)
+    return wrapped_to_ends(node, held, zero_point)
+
+
 def clamped_first(node: Node, whole: Array, zero_point: Array) -> Array:
     return to_ends(node, np.clip(whole, *ends_of(node)), zero_point)
 
@@ -132,12 +155,15 @@ OF_ENDS: tuple[tuple[str, Callable[[Ends, Ends], Ends]], ...] = (
     ("ignores:quantization_min_val", lambda own, kind: (kind[0], own[1])),
     ("ignores:quantization_max_val", lambda own, kind: (own[0], kind[1])),
 )
+ENDS_LAST = "then clips to the range"
 DIFFERENCES = (
     frequent("x-in:float32", "difference", x=through_float32),
     frequent("difference-wraps-in:int32", "difference", difference=difference_in_int32),
     frequent("converts-before-subtracting", "difference", difference=in_float32_before_subtracting),
 )
 OUTPUTS = (
+    step(f"wraps:{ENDS_LAST}", "range", out=wrapped_to_ends),
+    step(f"clamps-before-zero-point-and-wraps:{ENDS_LAST}", "range", out=clamped_to_type_first),
     frequent("wraps", "range", out=rq.wrapped),
     frequent("clamps-before-zero-point", "range", out=clamped_first),
     frequent("sum-wraps-in:int32", "range", out=sum_in_int32),

@@ -136,11 +136,32 @@ def by_vectors(node: Node, d: Array, scale: Array, other: Array) -> Array:
     return np.where(in_body, twice(node, d, scale, other, up), twice(node, d, scale, other))
 
 
-def of_fraction_bits(bits: int, node: Node, d: Array, scale: Array, other: Array) -> Array:
-    """A product with a ratio in float32 that has so many fractional bits, ties to even, shifted once."""
+def twice_saturating(node: Node, d: Array, scale: Array, other: Array) -> Array:
+    """As `twice`, but the difference and what is shifted to the left stay at the ends of int32, as gemmlowp has it."""
+    multiplier, shift = multiplier_of(scale / other)
+    shifted = held(held(d) << np.clip(shift, 0, BITS))
+    return away(up(shifted * multiplier, BITS), np.clip(-shift, 0, BITS)).astype(np.float64)
+
+
+def held(values: Array) -> Array:
+    """Whole numbers as int32 holds them that saturates."""
+    return np.asarray(np.clip(values, WORD.lowest, WORD.highest)).astype(np.int64)
+
+
+def of_fraction_bits(bits: int, node: Node, d: Array, scale: Array, other: Array, wide: bool = False) -> Array:
+    """A product with a ratio in float32 that has so many fractional bits, ties to even, shifted once.
+
+    The difference is an int32, which wraps around, unless `wide`.
+    """
     ratio = (scale.astype(np.float32) / other.astype(np.float32)).astype(np.float64)
-    factor = np.rint(np.clip(ratio, 0, 2.0**20) * 2.0**bits).astype(np.int64)
-    return up(words(d) * factor, bits).astype(np.float64)
+    factor = np.rint(np.clip(ratio, -(2.0**20), 2.0**20) * 2.0**bits).astype(np.int64)
+    return up((d.astype(np.int64) if wide else words(d)) * factor, bits).astype(np.float64)
+
+
+def positive(*scales: Array) -> tuple[Array, Array]:
+    """The two scales, or 1 where results are open."""
+    scale, other = (np.where(np.isfinite(given) & (given > 0), given, 1.0) for given in scales)
+    return scale, other
 
 
 WAYS: dict[str, Whole] = {REAL: real, SINGLE: once, DOUBLE: twice}
@@ -148,12 +169,16 @@ WAYS: dict[str, Whole] = {REAL: real, SINGLE: once, DOUBLE: twice}
 
 @dataclass(frozen=True)
 class Requantizer:
-    """Steps in order, the right ones unless given. `z` changes the zero points first."""
+    """Steps in order, the right ones unless given. `z` changes the zero points first.
+
+    `usable` puts 1 for scales with which the operator's results are open.
+    """
 
     x: Callable[[Array], Array] = ws.as_is
     z: Callable[[Array, Array], tuple[Array, Array]] = both
     difference: Callable[[Array, Array], Array] = difference
     scales: Callable[[Array, Array], tuple[Array, Array]] = both
+    usable: Callable[[Array, Array], tuple[Array, Array]] = positive
     whole: Whole = by_rounding
     out: Callable[[Node, Array, Array], Array] = saturated
 
@@ -161,14 +186,9 @@ class Requantizer:
         with np.errstate(all="ignore"):
             first, last = self.z(z_in.astype(np.int64), z_out.astype(np.int64))
             scale, other = self.scales(s_in.astype(np.float64), s_out.astype(np.float64))
-            whole = self.whole(node, self.difference(self.x(x), first), usable(scale), usable(other))
+            whole = self.whole(node, self.difference(self.x(x), first), *self.usable(scale, other))
             found = self.out(node, np.clip(whole, -(2.0**62), 2.0**62), last)
             return (np.asarray(found).astype(np.int64).astype(node.outputs[0].dtype),)
-
-
-def usable(scale: Array) -> Array:
-    """The scale, or 1 where results are open."""
-    return np.where(np.isfinite(scale) & (scale > 0), scale, 1.0)
 
 
 def pipeline(**steps: Any) -> Mistake:
@@ -223,8 +243,11 @@ WHOLE = (
     frequent("rounds-in-two-steps:upward", "nearest", whole=partial(twice, second=up)),
     frequent(f"rounds-in-two-steps-by-vectors:{LANES}", "nearest", whole=by_vectors),
     frequent("rounds-in-two-steps:to even", "nearest", whole=partial(twice, second=to_even)),
+    step("rounds-in-two-steps:away from zero, saturating in int32", "nearest", whole=twice_saturating),
     frequent("factor-of-fraction-bits:8", "nearest", whole=partial(of_fraction_bits, 8)),
     frequent("factor-of-fraction-bits:16", "nearest", whole=partial(of_fraction_bits, 16)),
+    step("factor-of-fraction-bits-wide:8", "nearest", whole=partial(of_fraction_bits, 8, wide=True)),
+    step("factor-of-fraction-bits-wide:16", "nearest", whole=partial(of_fraction_bits, 16, wide=True)),
     frequent("multiplier-of-bits:31", "nearest", whole=once),
     frequent("multiplier-of-bits:15", "nearest", whole=partial(once, bits=15, reduced=True)),
     step("multiplier-of-bits:21", "nearest", whole=partial(once, bits=21)),
@@ -266,6 +289,15 @@ SCALES = (
     step("scale-in:float16", "same", scales=each(ws.in_float16)),
     step("scale-to-power-of-two-below", "same", scales=each(ws.to_power_of_two_below)),
 )
+
+
+def by_saturating_rounding(node: Node, d: Array, scale: Array, other: Array) -> Array:
+    """As `by_rounding`, but with twice_saturating for nodes that round twice."""
+    return (twice_saturating if node.value("rounding") == DOUBLE else by_rounding)(node, d, scale, other)
+
+
+# What is shifted further to the left may leave int32, where it was in it before.
+SHIFTS = (step("shift-off-by-one:more, saturating in int32", "same", scales=times(2.0), whole=by_saturating_rounding),)
 
 # The input and the zero points
 
@@ -349,6 +381,6 @@ OUTPUTS = (
     step("beyond-to-zero", "saturate", out=to_zero_beyond),
     step("highest-of-signed", "saturate", out=at_most_signed),
 )
-STEPS: tuple[WrongStep, ...] = (*WHOLE, *OUTPUTS, *INPUTS, *SCALES)
+STEPS: tuple[WrongStep, ...] = (*WHOLE, *OUTPUTS, *INPUTS, *SCALES, *SHIFTS)
 MISTAKES = single_steps(pipeline, STEPS)
 PAIRS = pairs_of_steps(pipeline, STEPS)

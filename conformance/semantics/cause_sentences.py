@@ -128,6 +128,8 @@ SENTENCES = {
     "rounds-in-body": "the body of a vector loop of {} rounds {}",
     "does-not-round": "does not round to a level",
     "truncates": "truncates instead of rounding",
+    "floors": "rounds down instead of to the nearest",
+    "ceils": "rounds up instead of to the nearest",
     "rounds-level-up": "rounds the quantized value up",
     "ties-toward-zero": "ties toward zero",
     "ties-away": "ties away from zero",
@@ -707,6 +709,10 @@ SENTENCES = {
         "then a shift rounds again, ties away from zero"
     ),
     "factor-of-fraction-bits": "multiplies by a whole number with {} fractional bits, and one shift rounds ties up",
+    "factor-of-fraction-bits-wide": (
+        "multiplies a difference of more than 32 bits by a whole number with {} fractional bits, and one shift rounds "
+        "ties up"
+    ),
     "ratio-product-in": "difference, ratio of the scales and product in {}",
     "through-numbers-in-float32": "makes a float32 number by the one scale and divides it by the other",
     "real-result-rounded": "rounds the real result {}",
@@ -866,4 +872,5 @@ FORMS = (  # in which form of the formula a mistake is made, after a parameter t
     "x clipped first",
     "x compared in its own type",
     "by one factor",
+    "saturating in int32",
 )
