@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiebreak.adapters.sweeping import BlockAnswer
+from tiebreak.conformance.sweep.digests import of_finite
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
 from tiebreak.golden.rounding import ROUND_MODES
@@ -17,7 +18,8 @@ from tiebreak.golden.verdicts import GRADES
 class Block:
     """A block's number, counts by grade, mismatches by mode (if asked for), intervals, checksum and seconds.
 
-    `seconds` are the backend's. `fault` says why there are no results; then everything else is empty.
+    `seconds` are the backend's. `fault` says why there are no results; then everything else is empty. `finite` is the
+    checksum of what a document can settle; see digests.of_finite.
     """
 
     number: int
@@ -27,6 +29,7 @@ class Block:
     sha256: str = ""
     seconds: float = 0.0
     fault: str = ""
+    finite: str = ""
 
     def described(self) -> dict[str, Any]:
         return {
@@ -37,6 +40,7 @@ class Block:
             "sha256": self.sha256,
             "seconds": self.seconds,
             "fault": self.fault,
+            **({"finite": self.finite} if self.finite else {}),
         }
 
 
@@ -45,8 +49,9 @@ def block_from(data: Any) -> Block:
     counts, differ = (tuple(map(int, data[name])) for name in ("counts", "differ"))
     if len(counts) != len(GRADES) or len(differ) != len(ROUND_MODES):
         raise ValueError("not the counts of a block")
-    folded, text = folded_from(data["intervals"]), (str(data["sha256"]), str(data["fault"]))
-    return Block(int(data["block"]), counts, differ, folded, text[0], float(data["seconds"]), text[1])
+    folded, digest, finite = folded_from(data["intervals"]), str(data["sha256"]), str(data.get("finite", ""))
+    seconds, fault = float(data["seconds"]), str(data["fault"])
+    return Block(int(data["block"]), counts, differ, folded, digest, seconds, fault, finite)
 
 
 def judge_block(space: Space, judge: Judge, answer: BlockAnswer, *, all_modes: bool) -> Block:
@@ -56,4 +61,5 @@ def judge_block(space: Space, judge: Judge, answer: BlockAnswer, *, all_modes: b
     if all_modes:
         judge.look_at_modes(at, answer.output, look)
     counts, differ = (tuple(map(int, array)) for array in (look.counts, look.differ))
-    return Block(answer.block, counts, differ, fold(space, look.wrong), seconds=answer.seconds)
+    finite = of_finite(space, answer.block, answer.output)
+    return Block(answer.block, counts, differ, fold(space, look.wrong), seconds=answer.seconds, finite=finite)

@@ -14,7 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from tiebreak.golden.problem import Array
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.problem import Array, bits_of
+from tiebreak.golden.space import Space
 
 MOST_THREADS = 8  # more would wait for memory
 AHEAD = 2  # results that each thread may have to do
@@ -66,6 +68,44 @@ class Digests:
 
 def sha256(results: Array) -> str:
     return hashlib.sha256(np.ascontiguousarray(results).view(np.uint8).data).hexdigest()
+
+
+def of_finite(space: Space, block: int, results: Array) -> str:
+    """The checksum of a block's results that a document can settle; empty if these are all of them, bit by bit.
+
+    They are those of finite inputs, with one bit pattern for every NaN. What NaN and infinite inputs give is often
+    open, so that the reference can't compute it.
+    """
+    starts, flat = space.pieces(block), results.reshape(-1)
+    parts = [settled(space, at, flat[n * space.piece : (n + 1) * space.piece]) for n, at in enumerate(starts)]
+    if all(whole for _, whole in parts):
+        return ""
+    return sha256(np.concatenate([kept for kept, _ in parts]))
+
+
+def settled(space: Space, at: int, results: Array) -> tuple[Array, bool]:
+    """The results of the finite inputs from number `at` on, with one NaN; and whether that changes nothing."""
+    finite, kind = finite_inputs(space, at, results.size), ELEMENT_TYPES[space.node.output_type]
+    kept = results if finite is None else results[finite]
+    if isinstance(kind, FloatType) and kind.nan_bits is not None:
+        nans = np.asarray(kept != kept)
+        if nans.any():
+            words = bits_of(kept)
+            return np.where(nans, np.array(kind.nan_bits, words.dtype), words).view(kept.dtype), False
+    return kept, kept.size == results.size
+
+
+def finite_inputs(space: Space, at: int, size: int) -> Array | None:
+    """Which of the inputs of a piece, or of a part of one, from number `at` on are finite; None if all are."""
+    kind = space.first
+    if not isinstance(kind, FloatType):
+        return None
+    half = 1 << (kind.bits - 1)  # the patterns of one sign
+    if at % half + size - 1 <= kind.largest_bits and kind.bits >= 16:
+        return None
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(space.first_input(at, size).reshape(-1).astype(np.float64))
+    return None if finite.all() else finite
 
 
 def stay_on(cores: Sequence[int]) -> None:
