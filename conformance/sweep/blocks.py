@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiebreak.adapters.sweeping import BlockAnswer
-from tiebreak.conformance.sweep.digests import of_finite
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
 from tiebreak.golden.rounding import ROUND_MODES
@@ -55,11 +54,10 @@ def block_from(data: Any) -> Block:
 
 
 def judge_block(space: Space, judge: Judge, answer: BlockAnswer, *, all_modes: bool) -> Block:
-    """Judge a block's results, with `all_modes` also by each rounding mode; its checksum is still to come."""
+    """Judge a block's results, with `all_modes` also by each rounding mode; its checksums are still to come."""
     look, at = PieceGrades(), space.pieces(answer.block)[0]
     judge.look(at, answer.output, look)
     if all_modes:
         judge.look_at_modes(at, answer.output, look)
     counts, differ = (tuple(map(int, array)) for array in (look.counts, look.differ))
-    finite = of_finite(space, answer.block, answer.output)
-    return Block(answer.block, counts, differ, fold(space, look.wrong), seconds=answer.seconds, finite=finite)
+    return Block(answer.block, counts, differ, fold(space, look.wrong), seconds=answer.seconds)

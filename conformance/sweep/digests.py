@@ -10,13 +10,13 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.problem import Array, bits_of
-from tiebreak.golden.space import Space
+from tiebreak.golden.space import Space, patterns_as
 
 MOST_THREADS = 8  # more would wait for memory
 AHEAD = 2  # results that each thread may have to do
@@ -57,6 +57,13 @@ class Digests:
                 self.known[key] = found
         return lambda: found
 
+    def begun_settled(self, kept: Array | None) -> Callable[[], str]:
+        """What gives the checksum of what `settled_results` found; empty for None."""
+        if kept is not None and self.threads:
+            return self.pool.submit(sha256, kept).result
+        found = "" if kept is None else sha256(kept)
+        return lambda: found
+
     @cached_property
     def pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.threads, "sha256", stay_on, (self.cores,))
@@ -71,16 +78,20 @@ def sha256(results: Array) -> str:
 
 
 def of_finite(space: Space, block: int, results: Array) -> str:
-    """The checksum of a block's results that a document can settle; empty if these are all of them, bit by bit.
+    """The checksum of `settled_results`; empty where there are none of their own."""
+    kept = settled_results(space, block, results)
+    return "" if kept is None else sha256(kept)
+
+
+def settled_results(space: Space, block: int, results: Array) -> Array | None:
+    """A copy of a block's results that a document can settle; None if these are all of them, bit by bit.
 
     They are those of finite inputs, with one bit pattern for every NaN. What NaN and infinite inputs give is often
     open, so that the reference can't compute it.
     """
     starts, flat = space.pieces(block), results.reshape(-1)
     parts = [settled(space, at, flat[n * space.piece : (n + 1) * space.piece]) for n, at in enumerate(starts)]
-    if all(whole for _, whole in parts):
-        return ""
-    return sha256(np.concatenate([kept for kept, _ in parts]))
+    return None if all(whole for _, whole in parts) else np.concatenate([kept for kept, _ in parts])
 
 
 def settled(space: Space, at: int, results: Array) -> tuple[Array, bool]:
@@ -103,8 +114,13 @@ def finite_inputs(space: Space, at: int, size: int) -> Array | None:
     half = 1 << (kind.bits - 1)  # the patterns of one sign
     if at % half + size - 1 <= kind.largest_bits and kind.bits >= 16:
         return None
+    return finite_patterns(kind, at % space.patterns, size)
+
+
+@lru_cache(maxsize=4)  # of 16 bits: the same for every scale
+def finite_patterns(kind: FloatType, first: int, size: int) -> Array | None:
     with np.errstate(all="ignore"):
-        finite = np.isfinite(space.first_input(at, size).reshape(-1).astype(np.float64))
+        finite = np.isfinite(patterns_as(kind, first, size).astype(np.float64))
     return None if finite.all() else finite
 
 
