@@ -82,7 +82,7 @@ def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:
     """Raise the exception for a backend that did not load."""
     message = str(hello["message"])
     if hello["kind"] == "usage":
-        raise InvalidInput(message)
+        raise InvalidInput(f"backend {spec!r}: {message}" if message.startswith(("its ", "it ")) else message)
     if hello["kind"] == "no-device":
         raise NoDevice(f"backend {spec!r} can't run here: {message}")
     if split_release(spec)[1]:

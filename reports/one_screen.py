@@ -127,7 +127,9 @@ def headline_parts(
             id_of(one.finding), clipped(sentence(one), console, console.width - ID - 1, most[bool(one.finding.cause)])
         )
     findings = sum(len(chapter.findings) for chapter in chapters if chapter.id != "silent")
-    return [Text(f"what matters most of {plural(findings, 'finding')}:", "bold"), table]
+    calibrated = any(one.finding.cause is not None for one in told)
+    about = " (calibrated: everyday scales, 2^-20 to 2^10)" if calibrated else ""
+    return [Text(f"what matters most of {plural(findings, 'finding')}{about}:", "bold"), table]
 
 
 def sentence(one: Headline) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run
-from tiebreak.reports.rows import decimal_result, rows_of
+from tiebreak.reports.rows import decimal_result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # the case, failed in it, or was not asked.
 DEVIATES, EXACT, CONFORMS, UNSUPPORTED, FAILS, NOT_ASKED = STATUSES = b"decuf-"
 MOST_PATTERNS = 12  # of a cause
-GOT = ["backend", "result_type", "got", "got_bits"]
+GOT = ("result_type", "got", "got_bits")
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,22 @@ class SideBySide:
         A result is decimal text; a status in words stands for none, and for the expected one.
         """
         number, found = int(self.element[place]), dict[str, list[int]]()
-        got = {
-            self.names.index(str(row["backend"])): decimal_result(row, "got")
-            for row in rows_of(self.discrepancies[GOT].iloc[self.places_of(number)[: len(self.names)]])
-        }
+        at = self.places_of(number)[: len(self.names)]
+        rows = zip(*(column[at].tolist() for column in self.got), strict=True)
+        got = {position: decimal_result(dict(zip(GOT, row, strict=True)), "got") for position, *row in rows}
         for position, status in enumerate(self.status[number].tolist()):
             if status != NOT_ASKED:
                 found.setdefault(got.get(position, chr(status)), []).append(position)
         return list(found.items())
+
+    @cached_property
+    def got(self) -> tuple[Array, ...]:
+        """The position of each discrepancy's backend, and the columns GOT: rows of a table would take far longer."""
+        backends, codes = numbered(self.discrepancies["backend"])
+        types, of = numbered(self.discrepancies["result_type"])
+        positions = np.array([self.names.index(name) for name in backends], np.int32)
+        values = (self.discrepancies[name].to_numpy() for name in GOT[1:])
+        return positions[codes], np.array(types, object)[of], *values
 
     def places_of(self, number: int) -> Array:
         """The discrepancies of an element."""

@@ -235,8 +235,8 @@ def refused_nodes(run: Run) -> Iterator[Finding]:
         groups[libraries[str(backend)], str(operator), len(rows), reason].append(str(backend))
     planned = Counter(zip(own["backend"].tolist(), own["operator"].tolist(), strict=True))
     for (_, operator, cases, reason), names in groups.items():
-        how_much = f"{cases:,} of {planned[names[0], operator]:,} cases"
-        yield Finding(tuple(names), (operator,), f"refuses valid nodes, most with: {reason}", how_much)
+        how_much = f"refused: {cases:,} of {planned[names[0], operator]:,} cases"
+        yield Finding(tuple(names), (operator,), f"refuses valid nodes; the commonest reason: {reason}", how_much)
 
 
 def silent(info: Mapping[str, Any]) -> Iterator[Finding]:

@@ -268,19 +268,24 @@ def figures_of(rows: Rows) -> tuple[str, bool, int, int]:
 def cause_changes(before: Rows, after: Rows) -> dict[str, list[tuple[str, str, int, int]]]:
     """Root causes that are new, changed and gone, each with its operator and both numbers of elements.
 
-    Only what ran in both runs counts; a cause is changed only where the same number of elements was judged.
+    Only what ran in both runs counts; a cause is changed only where the same cases, or as many elements, were judged.
     """
     shared = [key for key in after if after[key]["ran"] and key in before and before[key]["ran"]]
     old, new = (cause_counts(one, shared) for one in (before, after))
     alike = {key[1]: True for key in shared}
     for key in shared:
-        alike[key[1]] &= before[key]["judged"] == after[key]["judged"]
+        alike[key[1]] &= judged_cases(before[key]) == judged_cases(after[key])
     found: dict[str, list[tuple[str, str, int, int]]] = {"new": [], "changed": [], "gone": []}
     for key in dict.fromkeys([*new, *old]):
         status = "new" if key not in old else "gone" if key not in new else "changed" if alike[key[0]] else ""
         if status and old[key] != new[key]:
             found[status].append((*key, old[key], new[key]))
     return found
+
+
+def judged_cases(row: Row) -> object:
+    """What is equal where the same cases were judged: a digest of them where there is one, else their elements."""
+    return row.get("ran_cases", row["judged"])
 
 
 def cause_counts(rows: Rows, keys: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:

@@ -104,13 +104,13 @@ run -b exec:./file|2|not executable
 run -b exec:./folder|2|is a folder
 run -b exec:'|2|No closing quotation
 run -b names.py:none_name|2|its name is None
-run -b names.py:seven_name|2|its name is 7
+run -b names.py:seven_name|2|backend 'names.py:seven_name': its name is 7
 run -b names.py:empty_name|2|its name is ''
 run -b names.py:blank_name|2|its name is ' '
 run -b names.py:none_version|2|its version is None
 run -b names.py:seven_version|2|its version is 7
 run -b names.py:empty_version|2|its version is ''
-run -b names.py:none_name --in-process|2|its name is None
+run -b names.py:none_name --in-process|2|backend 'names.py:none_name': its name is None
 run -b syntax.py:x|3|(at syntax.py:2)
 run -b imports.py:x|3|No module named 'no_such_module'
 run -b numpy-naive --opset 0|2|0' is no opset; there are 10, 11, 13
@@ -123,6 +123,9 @@ run -b numpy-naive {ONNX} --level quick --attr axis=77|2|axis 77 is none of -3, 
 run -b numpy-naive --operator ngraph.Quantize --level quick --opset 13|2|only ONNX's operators have one
 run -b numpy-naive {ONNX} --level quick --opset 10 --type int16|2|--opset 10 is none of 21
 run -b numpy-naive --seed {"9" * 30}|2|--seed
+run -b numpy-naive --seed abc|2|'--seed': 'abc' is no whole number from -9223372036854775808 to 9223372036854775807
+run -b numpy-naive --operator onnx.Cast --input-type float32 --type int8|2|, which go with --type int8
+sweep numpy-naive --operator onnx.Cast --input-type float32 --type int8|2|float32 to int8 is no cast of its tables; one
 run -b numpy-naive --timeout nan|2|nan is no number of seconds
 run -b numpy-naive --timeout 1e999|2|--timeout
 run -b numpy-naive --memory 1|2|--memory
@@ -155,6 +158,7 @@ pattern run relu -b nosuch|2|runs no patterns; these do: onnxruntime
 pattern run relu --level whole|2|'whole' is not one of
 pattern export relu --scale s1=0|2|a scale is positive and finite
 prove|2|name a claim, as in
+prove |2|it is empty: name a claim, such as 'Q(DQ(x, s), s) = x', or a rule of tiebreak prove --list
 prove relu|2|no rule 'relu'; did you mean relu-q?
 prove Q(x)=|2|lacks a side
 prove Q(x)=DQ(x)|2|the left side is of uint8, the right side of float32
@@ -289,6 +293,7 @@ verify deep-export --backend-name x|2|damaged manifest
 verify number-export --backend-name x|2|damaged manifest
 verify case-export --backend-name x|2|damaged manifest
 coverage --cases 0|2|--cases
+coverage nosuch|2|Got unexpected extra argument (nosuch). Usage:
 coverage --run folder|2|no run here
 operators nosuch|2|unknown operator 'nosuch'
 operators ngraph.Quantize --pages new|2|takes no names
@@ -298,6 +303,9 @@ backends -b nosuch|2|unknown backend 'nosuch'
 backends -b onnx-backend:|2|name a module, as in onnx-backend:onnxruntime.backend
 backends -b onnx-backend:../x|2|name a module
 backends -b exec:./nothing|2|no program
+backends install onnxruntime@|2|onnxruntime@: NAME@VERSION is wanted, such as onnxruntime@1.20.1, or NAME for the
+backends install onnxruntime==|2|onnxruntime==: NAME@VERSION is wanted
+backends install @1.0|2|@1.0: NAME@VERSION is wanted
 backends install nosuch|2|'nosuch' has no releases to install
 backends install numpy-naive|2|'numpy-naive' has no releases to install
 backends install onnxruntime==x|2|is not a release, such as

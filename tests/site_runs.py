@@ -51,6 +51,21 @@ def sound(run: Run) -> Run:
     return Run(info, right.assign(deviates_edge=0, verdict=verdicts), run.discrepancies.head(0))
 
 
+def called(run: Run, id: str, text: str) -> Run:
+    """The run with another name of its cause, as another Tiebreak might give."""
+    info = run.info | {"clusters": [row | {"cause_id": id, "cause": text} for row in run.info["clusters"]]}
+    return Run(info, run.results, run.discrepancies.assign(cause_id=id, cause=text))
+
+
+def without(run: Run, cases: set[str], verdict: str = "") -> Run:
+    """The run without these cases, none of which deviates; with a `verdict`, they are there and have that one."""
+    mine, zeros = run.results["case"].isin(cases), ["elements", "exact", "working_precision", "judged_calibrated"]
+    if not verdict:
+        return Run(run.info, run.results[~mine].reset_index(drop=True), run.discrepancies)
+    results = run.results.assign(verdict=run.results["verdict"].astype(str).mask(mine, verdict))
+    return Run(run.info, results.assign(**{name: run.results[name].mask(mine, 0) for name in zeros}), run.discrepancies)
+
+
 def renamed(run: Run, name: str, version: str) -> Run:
     """The run of one backend under another name and version."""
     one, *_ = run.info["backends"]

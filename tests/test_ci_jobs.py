@@ -71,6 +71,18 @@ COMPONENT_INPUTS = {"backend": "mine.py:Mine", "operators": "onnx.QuantizeLinear
 
 
 @needs_files
+def test_the_page_lists_the_actions_inputs_and_outputs() -> None:
+    page, facts = PAGE.read_text(encoding="utf-8"), action()
+    rows = re.findall(r"^\| `([\w-]+)` \| (\S+) \| (.*) \|$", page, re.MULTILINE)
+    wanted = []
+    for name, said in facts["inputs"].items():
+        default = f"`{said['default']}`" if said.get("default") else "required" if said.get("required") else "empty"
+        wanted.append((name, default, said["description"]))
+    assert [row for row in rows if row[0] in facts["inputs"]] == wanted and len(wanted) > 5
+    assert all(f"`{name}`" in page for name in facts["outputs"])
+
+
+@needs_files
 def test_all_yaml_is_as_the_services_want_it() -> None:
     check(action(), "github-actions")
     header, pipeline = component(**COMPONENT_INPUTS)

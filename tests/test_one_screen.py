@@ -98,7 +98,9 @@ def test_a_run_ends_with_one_screen(backends: list[str], width: int) -> None:
     assert len(lines) <= LINES and max(map(cell_len, lines)) <= width
     rows = [name for name in backends if any(line.startswith(name[:8]) for line in lines)]
     assert len(rows) >= min(len(backends), 13)
-    assert "what matters most of " in text
+    assert "what matters most of " in text and " (calibrated: everyday scales, 2^-20 to 2^10):" in " ".join(
+        text.split()
+    )
     told = [line for line in lines if re.match(r"[CF]\d{3} |–  ", line) and "→" not in line]
     assert len(told) == 5
     assert "unsupported: " in text and "no kernel for 量 [bold]float64[/]" in text

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
-from site_runs import BACKENDS, real, renamed, sound, write_dated
+from site_runs import BACKENDS, called, real, renamed, sound, without, write_dated
 
 from tiebreak.cli import main
 from tiebreak.golden.operators import OPERATORS as KNOWN
@@ -166,6 +166,52 @@ def test_building_twice_gives_the_same_bytes_and_leaves_nothing_beside(runs: Pat
     assert files(site) == before
     assert [path.name for path in site.parent.iterdir()] == ["site"]
     assert {*document(site, MARKER)["files"], MARKER} == set(before)
+
+
+def changes_between(tmp_path: Path, *runs: Run) -> Any:
+    """What the last of runs of one library changed, as its page says."""
+    for day, run in enumerate(runs):
+        write_dated(renamed(run, "mine", f"1.{day}"), tmp_path / "runs" / f"of-{day}", day)
+    assert built(tmp_path / "runs", tmp_path / "site").exit_code == 0
+    return document(tmp_path / "site", "libraries/mine.json")
+
+
+def test_a_cause_with_another_name_is_renamed_not_gone_and_new(tmp_path: Path) -> None:
+    """Also where the newer run has fewer cases. Its library did not change, so that is no news."""
+    base = real()
+    exact = set(base.results["case"][base.results["verdict"] == "exact"].iloc[:2])
+    other = called(without(base, exact), "other-id", "another sentence")
+    found = changes_between(tmp_path, base, other)
+    assert [one["before"] for one in found["changes"]] == [""], "the first run alone is news"
+    causes = {one["name"]: one for one in found["causes"]}
+    assert causes["other-id"]["there"] and not causes["floor-of-half-more"]["there"]
+    assert causes["floor-of-half-more"]["now"]["name"] == "other-id" and causes["other-id"]["now"] is None
+    pages = {name: (tmp_path / "site" / one["page"]).read_text(encoding="utf-8") for name, one in causes.items()}
+    assert "Now called <a" in pages["floor-of-half-more"] and "Not in the newest" not in pages["floor-of-half-more"]
+    assert "Earlier runs call it <a" in pages["other-id"]
+    assert "Former names" in (tmp_path / "site" / "causes.html").read_text(encoding="utf-8")
+
+
+def test_a_name_that_came_with_another_result_is_new(tmp_path: Path) -> None:
+    base = real()
+    other = called(base, "other-id", "another sentence")
+    other.discrepancies.loc[0, "got_bits"] += 1
+    causes = changes_between(tmp_path, base, other)["changes"][0]["causes"]
+    assert [one["name"] for one in causes["gone"]] == ["floor-of-half-more"] and not causes["renamed"]
+    assert [one["name"] for one in causes["new"]] == ["other-id"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"), [("", "The runs had other cases: "), ("unsupported", "the same cases, of which others ran: ")]
+)
+def test_other_cases_are_told_from_the_same_of_which_others_ran(tmp_path: Path, verdict: str, said: str) -> None:
+    base = real()
+    exact = set(base.results["case"][base.results["verdict"] == "exact"].iloc[:2])
+    found = changes_between(tmp_path, base, without(sound(base), exact, verdict))["changes"][0]
+    assert found["same_cases"] == bool(verdict) and found["judged"][0] > found["judged"][1] > 0
+    assert [one["name"] for one in found["causes"]["gone"]] == ["floor-of-half-more"]
+    text = (tmp_path / "site" / "libraries" / "mine.html").read_text(encoding="utf-8")
+    assert said in text and text.count("The runs had") == 1
 
 
 def test_an_older_release_that_is_run_again_is_not_the_newest(runs: Path, tmp_path: Path) -> None:

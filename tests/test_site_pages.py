@@ -1,6 +1,6 @@
 """The site's pages in a browser without a screen: wide and narrow, dark and light, by keyboard, with a hundred runs.
 
-The default run has twelve runs on the site, the slow one a hundred.
+The default run has twelve runs on the site, the slow one a hundred: `pytest -m slow`, some minutes of one core.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from browser import opened, until
 from click.testing import CliRunner
-from site_runs import many, real, wide
+from site_runs import called, many, real, renamed, wide, write_dated
 
 from tiebreak.cli import main
 from tiebreak.reports.html import render
@@ -133,6 +133,22 @@ def test_two_runs_stand_side_by_side_from_a_folder(chromium: Any, site: Path) ->
         until(page, "document.getElementById('said').textContent.includes('No case ran in both')")
         page.go_back()
         until(page, "document.getElementById('said').textContent.includes('1 new')")
+
+
+def test_a_cause_with_another_name_stands_side_by_side_as_renamed(chromium: Any, tmp_path: Path) -> None:
+    """Either way round; the page of each name leads to the other."""
+    base = renamed(real(), "mine", "1.0")
+    for day, run in enumerate((base, called(base, "other-id", "another sentence"))):
+        write_dated(run, tmp_path / "runs" / f"run-{day}", day)
+    assert CliRunner().invoke(main, ["site", str(tmp_path / "runs"), "-o", str(tmp_path / "site")]).exit_code == 0
+    with opened(chromium, tmp_path / "site" / "compare.html") as page:
+        for _ in range(2):
+            until(page, "document.getElementById('said').textContent.includes('0 new, 0 changed, 0 gone, 1 renamed')")
+            assert page.locator("#compared ul a").count() == 2 and page.inner_text("#compared td.same") == "→1"
+            page.click("#swap")
+        page.click("#compared ul a >> nth=0")
+        page.click(".headline a, main > p.soft:not(.crumbs) a")
+        assert "/causes/" in page.url
 
 
 def test_the_search_finds_by_all_words_from_any_page(chromium: Any, site: Path) -> None:

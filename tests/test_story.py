@@ -206,5 +206,5 @@ def test_what_tiebreak_did_not_ask_is_no_refusal(tmp_path: Any) -> None:
     assert faults == {"steady": {NOT_ASKED}, "refusing": {NOT_ASKED, ""}}
     (calls,) = (chapter for chapter in story(run) if chapter.id == "calls")
     assert [(one.who, one.how_much) for one in calls.findings if "refuses" in one.what] == [
-        ("refusing", "2 of 5 cases")
+        ("refusing", "refused: 2 of 5 cases")
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 import sample_scale_backends
 from click.testing import CliRunner, Result
@@ -17,8 +20,11 @@ from proof_certificates import OTHER, TRIED, certificate, change, forged
 from sweep_support import FIXED, HALF, sample
 
 from tiebreak.cli import main
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.submissions import checked_certificates, proofs
 from tiebreak.conformance.submissions.certificates import read
+from tiebreak.conformance.sweep.digests import of_finite
+from tiebreak.conformance.sweep.job import space_of
 from tiebreak.golden.errors import TiebreakError
 
 HERE = Path(__file__).parent
@@ -26,7 +32,10 @@ CHOSEN = ("--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--typ
 SCALES = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--every-scale", "--significands", "2")
 BOX = str(sample_scale_backends.__file__)
 LINE = ("--operator", "onnx.DequantizeLinear", "--type", "float32", "--input-type", "uint8")
+BFLOAT = ("--operator", "onnx.QuantizeLinear", "--input-type", "bfloat16", "--type", "int8", "--input", "y_scale=0.1")
 SWEEPS = {
+    "right": (sample("right"), *FIXED),
+    "bfloat": ("numpy-naive", *BFLOAT, "--input", "y_zero_point=0"),
     "wrong": (sample("wrong_once"), *FIXED),
     "away": (sample("ties_away"), *HALF, "--input", "y_scale=0.5", "--input", "y_zero_point=128", "--modes", "all"),
     "certain": ("numpy-naive", *LINE, "--input", "x_scale=0.1", "--input", "x_zero_point=128"),
@@ -80,10 +89,12 @@ def test_right_certificates_pass_and_say_what_was_checked(run: Path, written: Pa
     assert cli("submit", run, "-o", tmp_path / "file", *words).exit_code == 0
     check = ("submit", "check", tmp_path / "file", "--sample", "1", "--seed", "1")
     found = json.loads(cli(*check, "--json").output)["certificates"]
-    assert len(found) == 7 and all(one["seconds"] >= 0 for one in found.values())
+    assert len(found) == 9 and all(one["seconds"] >= 0 for one in found.values())
     said = {Path(name).stem: "; ".join(one["checked"]) for name, one in found.items()}
     assert "which this run did not ask" in said["certain"] and "2 intervals with both ends" in said["wrong"]
     assert "1 of 1 block tried again; 1 can have no other checksum" in said["certain"]
+    for name in ("right", "bfloat"):  # they have NaN inputs, of which the document says nothing
+        assert "0 can have no other checksum, 1 none but for NaN and infinite inputs" in said[name]
     assert "5 of 6 parts tried again; 5 can have no other checksums" in said["scales"]
     assert said["proved"].startswith("PROVED: step 0") and "blocks of scales tried again" in said["proved"]
     assert "not checked: whether the results are the backend's" in said["wrong-scales"]
@@ -95,6 +106,7 @@ def test_right_certificates_pass_and_say_what_was_checked(run: Path, written: Pa
     ("name", "tamper", "why"),
     [
         ("wrong", change("counts/exact", lambda n: n + 1), "its counts are not its inputs"),
+        ("right", change("sha256_of_finite/0/2", lambda _: "ab" * 32), "block 0 has another checksum than the right "),
         ("scales", change("total/asked", lambda n: n + 1), "in total asked is"),
         ("proved", forged(0, "ab" * 32), "step 0 does not hold: block 0 of the scales gives other results"),
     ],
@@ -118,11 +130,32 @@ FACTS = {"created", "seconds", "backend_seconds", "machine", "instruction_sets",
 FACTS |= {"kernel/instruction_set", "backend/name", "backend/version", "backend/spec", "space/inputs/1/2"}
 UNSEEN: dict[str, set[str]] = {
     "certain": set(),
-    "wrong": {"sha256/0/2", *(f"intervals/kept/1/{end}/got" for end in ("first", "last"))},
+    "right": {"sha256/0/2"},
+    "wrong": {"sha256/0/2", "sha256_of_finite/0/2", *(f"intervals/kept/1/{end}/got" for end in ("first", "last"))},
     "scales": set(),
     "wrong-scales": {"sha256/0/2"},
 }
 UNSEEN["wrong-scales"] |= {f"parts/normal range/farthest/{name}" for name in ("places", "step")}
+
+
+def test_a_certificate_of_an_earlier_tiebreak_has_no_checksum_of_finite_inputs(written: Path, tmp_path: Path) -> None:
+    data = data_of(written, "right")
+    del data["sha256_of_finite"]
+    assert "1 of 1 block tried again; 0 can have no other checksum" in looked_at(data, tmp_path)
+
+
+def test_a_checksum_of_finite_inputs_has_one_nan_and_no_result_of_others() -> None:
+    space = space_of(Selection(("onnx.Cast",), {}, "float16", "float8_e4m3fn"))
+    patterns = np.arange(1 << 16, dtype=np.uint16)
+    inputs = patterns.view(np.float16)
+    with np.errstate(all="ignore"):
+        results = inputs.astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+    finite = results[np.isfinite(inputs)]
+    finite = np.where(finite & 0x7F == 0x7F, 0x7F, finite).astype(np.uint8)  # of either sign
+    assert (finite == 0x7F).any()
+    assert of_finite(space, 0, results.view(ml_dtypes.float8_e4m3fn)) == hashlib.sha256(finite.tobytes()).hexdigest()
+    whole = space_of(Selection(("onnx.DequantizeLinear",), {}, "uint8", "float32", inputs={"x_scale": "0.1"}))
+    assert of_finite(whole, 0, np.zeros(256, np.float32)) == ""
 
 
 @pytest.mark.parametrize("name", UNSEEN)

@@ -30,7 +30,9 @@ def unmatched_values(values: Sequence[Mapping[str, Any]], asked: Mapping[str, An
         if wanted not in there:
             known = sorted(there, key=lambda value: (str(type(value)), value if isinstance(value, int) else str(value)))
             more = " …" if len(known) > MOST_NAMED else ""
-            yield f"{name} {as_typed(wanted)} is none of {', '.join(map(as_typed, known[:MOST_NAMED]))}{more}"
+            rest = [f"{key} {as_typed(value)}" for key, value in asked.items() if key != name] if others else []
+            beside = f", which go with {' '.join(rest)}" if rest else ""
+            yield f"{name} {as_typed(wanted)} is none of {', '.join(map(as_typed, known[:MOST_NAMED]))}{more}{beside}"
 
 
 def option_value(case: Case, name: str) -> Any:

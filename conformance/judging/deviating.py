@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.boundary import distance_in_ulp
+from tiebreak.conformance.judging.boundary import distance_in_formula, distance_in_ulp
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.codes import bits_of_codes, values_of_codes
 from tiebreak.conformance.judging.families import Family, parts
@@ -20,6 +20,7 @@ from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, Quantization
 from tiebreak.golden.problems import output_slices
+from tiebreak.golden.rounding import is_nearest
 
 FARTHEST = 1 << 62  # a distance is cut to this
 
@@ -172,19 +173,28 @@ def ordinals(codes: Array, kind: FloatType) -> Array:
 
 
 def boundary_distances(chunk: Chunk, places: Array) -> Array:
-    """Each element's distance from a decision boundary in ulp; NaN where the result is not a rounded quotient."""
+    """Each element's distance from a decision boundary in ulp; NaN where no integer is rounded to, or no one way."""
     found = np.full(len(places), math.nan)
     wanted = np.zeros(chunk.size, bool)
     wanted[places] = True
     for _, at, problem in parts(chunk.families, wanted):
-        if isinstance(problem, Quantization):
-            x, scale, _ = (operand.tolist() for operand in problem.operands)
-            for i, place in enumerate(at.tolist()):
+        if isinstance(problem.result, IntegerType):
+            operands = zip(*(operand.tolist() for operand in problem.operands), strict=True)
+            for place, codes in zip(at.tolist(), operands, strict=True):
                 if place not in chunk.distances:
-                    mode = chunk.cases[int(chunk.case_of[place])].node.round_mode
-                    chunk.distances[place] = distance_in_ulp(x[i], scale[i], problem.real, mode)
+                    modes = chunk.cases[int(chunk.case_of[place])].node.modes
+                    chunk.distances[place] = boundary_distance(problem, codes, modes)
             found[np.searchsorted(places, at)] = [chunk.distances[place] for place in at.tolist()]
     return found
+
+
+def boundary_distance(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> float:
+    """The distance of the element whose operands have these codes; NaN if the modes' boundaries are not the same."""
+    if not modes or (len(modes) > 1 and not all(map(is_nearest, modes))):
+        return math.nan
+    if isinstance(problem, Quantization):
+        return distance_in_ulp(*codes[:2], problem.real, modes[0])
+    return distance_in_formula(problem, codes, modes[0])
 
 
 def element_row(case: Case, place: int) -> dict[str, Any]:

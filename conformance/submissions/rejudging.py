@@ -14,6 +14,7 @@ from tiebreak.conformance.judging.deviating import boundary_distances, deviating
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.truths import truths_by
 from tiebreak.conformance.running.recording import COUNTS
+from tiebreak.conformance.submissions.denominators import is_of_these_sources
 from tiebreak.conformance.submissions.refused import Refused
 from tiebreak.conformance.submissions.submission import Submission
 from tiebreak.golden import oracle
@@ -41,7 +42,7 @@ def check_sample(one: Submission, size: int, seed: int) -> str:
     keys = sorted(key for key in one.outputs if key[1] in known)
     chosen = random.Random(seed).sample(keys, min(size, len(keys)))
     place = {key: n for n, key in enumerate(zip(rows["backend"].astype(str), rows["case"].astype(str), strict=True))}
-    elements = deviating_rows(one.run.discrepancies, set(chosen))
+    elements = deviating_rows(told_elements(one), set(chosen))
     for key in chosen:
         found = rows.iloc[place[key]]
         problem = next(differences(known[key[1]], one.outputs[key], found, elements.get(key)), "")
@@ -49,6 +50,14 @@ def check_sample(one: Submission, size: int, seed: int) -> str:
             raise Refused(f"{key[0]:.80}, {key[1]:.200}: judged again, {problem}")
     judged = sum(one.outputs[key].size for key in chosen)
     return f"{len(chosen):,} of {plural(len(keys), 'case')}, {plural(judged, 'element')} (--seed {seed})"
+
+
+def told_elements(one: Submission) -> pd.DataFrame:
+    """The deviating elements; those of another Tiebreak without distances that it did not know."""
+    rows = one.run.discrepancies
+    if is_of_these_sources(one) or not rows["boundary_ulp"].isna().any():
+        return rows
+    return rows.assign(boundary_ulp=rows["boundary_ulp"].astype(object).where(rows["boundary_ulp"].notna(), None))
 
 
 def deviating_rows(elements: pd.DataFrame, chosen: set[tuple[str, str]]) -> dict[tuple[str, str], pd.DataFrame]:
@@ -106,7 +115,7 @@ def differing_elements(chunk: Chunk, places: Array, codes: Array, rows: pd.DataF
     for name in ELEMENT:
         now, before = list(getattr(found, name)), rows[name].tolist()
         for n, (one, other) in enumerate(zip(now, before, strict=True)):
-            if not (one == other or (one != one and other != other)):
+            if not (one == other or other is None or (one != one and other != other)):
                 yield f"element {int(found.index[n])} has {name} {one!s:.80}; the run says {other!s:.80}"
     if [DOMAINS[int(number)] for number in found.domain] != rows["domain"].astype(str).tolist():
         yield "the domains of its deviating elements are others"

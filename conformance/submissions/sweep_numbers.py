@@ -19,6 +19,7 @@ from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import DOCUMENTS, GRADES
 
 HEX = re.compile(r"[0-9a-f]{64}")
+OF_FINITE = "sha256_of_finite"  # of a certificate; an earlier Tiebreak has none
 LONGEST = 4000  # characters of a text
 
 
@@ -38,8 +39,12 @@ def check_sweep_numbers(data: Mapping[str, Any], space: Space) -> str:
     for number, digest in enumerate(digests):
         good = not digest if number in faulty else HEX.fullmatch(digest)
         require(good, f"the checksum of block {number} is none")
-    rows = [row[2] for row in data["sha256"]]
-    require(all(a != b for a, b in pairwise(rows)), "checksums in a row are equal")
+    for name in ("sha256", OF_FINITE):
+        rows = [row[2] for row in data.get(name, [])]
+        require(all(a != b for a, b in pairwise(rows)), "checksums in a row are equal")
+    for number, digest in enumerate(finite_digests_of(data, space.blocks)):
+        good = not digest or (HEX.fullmatch(digest) and number not in faulty)
+        require(good, f"the checksum of the finite inputs of block {number} is none")
     return f"the counts of {plural(space.inputs, 'input')} add up; {plural(space.blocks, 'checksum')}"
 
 
@@ -92,6 +97,16 @@ def faulty_blocks(data: Mapping[str, Any], blocks: int) -> set[int]:
 def digests_of(data: Mapping[str, Any], blocks: int) -> list[str]:
     try:
         return block_digests(data, blocks)
+    except DamagedFile as error:
+        raise Refused(str(error)) from None
+
+
+def finite_digests_of(data: Mapping[str, Any], blocks: int) -> list[str]:
+    """The checksum of each block without the results of NaN and infinite inputs; empty where there is none."""
+    if OF_FINITE not in data:
+        return [""] * blocks
+    try:
+        return block_digests(data, blocks, OF_FINITE)
     except DamagedFile as error:
         raise Refused(str(error)) from None
 

@@ -17,7 +17,8 @@ from tiebreak.golden.verdicts import GRADES
 class Block:
     """A block's number, counts by grade, mismatches by mode (if asked for), intervals, checksum and seconds.
 
-    `seconds` are the backend's. `fault` says why there are no results; then everything else is empty.
+    `seconds` are the backend's. `fault` says why there are no results; then everything else is empty. `finite` is the
+    checksum of what a document can settle; see digests.of_finite.
     """
 
     number: int
@@ -27,6 +28,7 @@ class Block:
     sha256: str = ""
     seconds: float = 0.0
     fault: str = ""
+    finite: str = ""
 
     def described(self) -> dict[str, Any]:
         return {
@@ -37,6 +39,7 @@ class Block:
             "sha256": self.sha256,
             "seconds": self.seconds,
             "fault": self.fault,
+            **({"finite": self.finite} if self.finite else {}),
         }
 
 
@@ -45,12 +48,13 @@ def block_from(data: Any) -> Block:
     counts, differ = (tuple(map(int, data[name])) for name in ("counts", "differ"))
     if len(counts) != len(GRADES) or len(differ) != len(ROUND_MODES):
         raise ValueError("not the counts of a block")
-    folded, text = folded_from(data["intervals"]), (str(data["sha256"]), str(data["fault"]))
-    return Block(int(data["block"]), counts, differ, folded, text[0], float(data["seconds"]), text[1])
+    folded, digest, finite = folded_from(data["intervals"]), str(data["sha256"]), str(data.get("finite", ""))
+    seconds, fault = float(data["seconds"]), str(data["fault"])
+    return Block(int(data["block"]), counts, differ, folded, digest, seconds, fault, finite)
 
 
 def judge_block(space: Space, judge: Judge, answer: BlockAnswer, *, all_modes: bool) -> Block:
-    """Judge a block's results, with `all_modes` also by each rounding mode; its checksum is still to come."""
+    """Judge a block's results, with `all_modes` also by each rounding mode; its checksums are still to come."""
     look, at = PieceGrades(), space.pieces(answer.block)[0]
     judge.look(at, answer.output, look)
     if all_modes:

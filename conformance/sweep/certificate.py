@@ -27,6 +27,15 @@ from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-certificate", "version": 1}
 LARGEST = 64 << 20  # bytes
+CHECKSUMS = {
+    "type": "array",
+    "items": {
+        "type": "array",
+        "prefixItems": [{"type": "integer", "minimum": 0}, {"type": "integer", "minimum": 0}, {"type": "string"}],
+        "minItems": 3,
+        "maxItems": 3,
+    },
+}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": [
@@ -79,19 +88,8 @@ SCHEMA: dict[str, Any] = {
                 "kept": {"type": "array", "items": {"type": "object"}},
             },
         },
-        "sha256": {
-            "type": "array",
-            "items": {
-                "type": "array",
-                "prefixItems": [
-                    {"type": "integer", "minimum": 0},
-                    {"type": "integer", "minimum": 0},
-                    {"type": "string"},
-                ],
-                "minItems": 3,
-                "maxItems": 3,
-            },
-        },
+        "sha256": CHECKSUMS,
+        "sha256_of_finite": CHECKSUMS,
         "faults": {"type": "object", "additionalProperties": {"type": "string"}},
         "seconds": {"type": "number"},
         "backend_seconds": {"type": "number"},
@@ -139,6 +137,11 @@ class SweepResult:
             return {}
         return {mode: sum(block.differ[i] for block in self.blocks) for i, mode in enumerate(ROUND_MODES)}
 
+    def of_finite(self) -> dict[str, Any]:
+        """The checksums without the results of NaN and infinite inputs, if a block has any."""
+        rows = digest_runs([(block.number, block.finite) for block in self.blocks])
+        return {"sha256_of_finite": rows} if any(digest for _, _, digest in rows) else {}
+
     def described(self) -> dict[str, Any]:
         folded = self.folded
         return {
@@ -155,7 +158,8 @@ class SweepResult:
             "counts": self.counts,
             "modes": self.modes,
             "intervals": {"count": folded.count, "kept": [interval_row(self.space, i) for i in folded.kept]},
-            "sha256": digest_runs(self.blocks),
+            "sha256": digest_runs([(block.number, block.sha256) for block in self.blocks]),
+            **self.of_finite(),
             "faults": self.faults,
             "seconds": round(self.seconds, 3),
             "backend_seconds": round(self.backend_seconds, 3),
@@ -169,11 +173,11 @@ def kernel_facts() -> dict[str, str]:
     return {"version": __version__, "sha256": digest, "instruction_set": _kernel.chosen_path()}
 
 
-def digest_runs(blocks: Sequence[Block]) -> list[list[Any]]:
-    """Runs of consecutive blocks with the same checksum: first block, last block, checksum."""
+def digest_runs(blocks: Sequence[tuple[int, str]]) -> list[list[Any]]:
+    """Runs of consecutive blocks, given as number and checksum, with the same: first block, last block, checksum."""
     found = []
-    for digest, group in groupby(blocks, key=lambda block: block.sha256):
-        numbers = [block.number for block in group]
+    for digest, group in groupby(blocks, key=lambda block: block[1]):
+        numbers = [number for number, _ in group]
         found.append([numbers[0], numbers[-1], digest])
     return found
 
@@ -229,10 +233,10 @@ def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
     return data, space_from(data["space"])
 
 
-def block_digests(data: Mapping[str, Any], blocks: int) -> list[str]:
+def block_digests(data: Mapping[str, Any], blocks: int, name: str = "sha256") -> list[str]:
     """The checksum of each block; DamagedFile if the certificate lacks any."""
     found: list[str] = []
-    for first, last, digest in data["sha256"]:
+    for first, last, digest in data[name]:
         if first != len(found) or not first <= last < blocks:
             break
         found += [digest] * (last - first + 1)

@@ -11,6 +11,7 @@ from tiebreak.adapters.sweeping import BlockAnswer, block_answers
 from tiebreak.conformance.sweep.block_sweeper import FAULTS, MOST_FAULTS, BlockSweeper
 from tiebreak.conformance.sweep.blocks import Block, judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
+from tiebreak.conformance.sweep.digests import settled_results
 from tiebreak.conformance.sweep.look import Judge
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.space import Space
@@ -24,7 +25,8 @@ class Sweeper(BlockSweeper[Space]):
 
     all_modes: bool = False
     judge: Judge | None = None
-    unfinished: deque[tuple[Block, Callable[[], str]]] = field(default_factory=deque)  # without their checksums
+    # Blocks without their checksums, and what gives these.
+    unfinished: deque[tuple[Block, Callable[[], str], Callable[[], str]]] = field(default_factory=deque)
     judging: float = 0.0  # seconds
 
     def prepare(self) -> None:
@@ -63,18 +65,19 @@ class Sweeper(BlockSweeper[Space]):
     def finished(self, but: int = 0) -> Iterator[Block]:
         """The first blocks that are judged, with their checksums, but for the last so many."""
         while len(self.unfinished) > but:
-            block, digest = self.unfinished.popleft()
-            yield replace(block, sha256=digest())
+            block, digest, finite = self.unfinished.popleft()
+            yield replace(block, sha256=digest(), finite=finite())
 
-    def judged(self, answer: BlockAnswer) -> tuple[Block, Callable[[], str]]:
+    def judged(self, answer: BlockAnswer) -> tuple[Block, Callable[[], str], Callable[[], str]]:
         assert self.judge is not None and self.worker is not None
         if fault := self.fault_of(answer.status, answer.message):
-            return Block(answer.block, fault=fault), str
+            return Block(answer.block, fault=fault), str, str
         started = time.perf_counter()
         digest = self.digests.begun(answer.output, answer.element)
+        finite = self.digests.begun_settled(settled_results(self.space, answer.block, answer.output))
         found = judge_block(self.space, self.judge, answer, all_modes=self.all_modes)
         self.judging += time.perf_counter() - started
-        return found, digest
+        return found, digest, finite
 
 
 def far_apart(numbers: Sequence[int]) -> list[int]:

@@ -245,7 +245,7 @@ def attribute_opsets(attributes: Mapping[str, Any]) -> list[int]:
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     source, target = types.real, types.quantized
     if source not in SINCE and target not in SINCE:
-        raise InvalidInput(f"{ID}: neither {source} nor {target} is one of {', '.join(SMALL)}")
+        raise InvalidInput(f"{ID}: {source} to {target} is no cast of its tables; one of the two is {', '.join(SMALL)}")
     for name in (source, target):
         if SINCE.get(name, 19) > types.opset:
             raise InvalidInput(f"{ID}: opset {types.opset} has no type {name}; it came with {SINCE[name]}")

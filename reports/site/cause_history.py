@@ -34,12 +34,17 @@ class CauseRow:
 
 @dataclass(frozen=True)
 class CauseHistory:
-    """A root cause with its rows, the newest first. `there` says whether the newest release still has it."""
+    """A root cause with its rows, the newest first. `there` says whether the newest release still has it.
+
+    `now` is what it is called since it was only renamed, `was` what it was called before.
+    """
 
     key: CauseKey
     newest: NewestSighting
     rows: tuple[CauseRow, ...]
     there: bool
+    now: CauseKey | None = None
+    was: tuple[CauseKey, ...] = ()
 
     @property
     def sighting(self) -> Sighting:
@@ -55,7 +60,7 @@ class CauseHistory:
         return next(row for row in self.rows if row.backends)
 
 
-def cause_histories(facts: SiteFacts) -> list[CauseHistory]:
+def cause_histories(facts: SiteFacts, present: Mapping[CauseKey, CauseKey]) -> list[CauseHistory]:
     """All root causes: those that are still there first, by library and operator; those with most elements first."""
     cells: dict[tuple[str, str], list[tuple[RunFacts, SiteCell]]] = defaultdict(list)
     for run in facts.runs:
@@ -69,7 +74,8 @@ def cause_histories(facts: SiteFacts) -> list[CauseHistory]:
         own = [cell for (library, _, operator), cell in newest.items() if (library, operator) == key[:2]]
         there = any((cell.run, cell.backend, cell.release, key) in seen for cell in own)
         rows = tuple(cause_rows(key, cells[key.library, key.operator], by_run))
-        found.append(CauseHistory(key, sighting, rows, there))
+        was = tuple(old for old, new in present.items() if new == key and old != key)
+        found.append(CauseHistory(key, sighting, rows, there, None if there else present.get(key), was))
     return sorted(found, key=order)
 
 

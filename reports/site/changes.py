@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tiebreak.reports.libraries import release, release_order
 from tiebreak.reports.site.addresses import CauseKey
+from tiebreak.reports.site.collection import SiteFacts
+from tiebreak.reports.site.renames import Renamed, Renames, SitePlace
 from tiebreak.reports.site.run_facts import RunFacts, SiteCell
-from tiebreak.reports.trend import cause_changes
+from tiebreak.reports.trend import cause_changes, cause_counts
 
-STATUSES = ("new", "changed", "gone")
+STATUSES = ("new", "changed", "gone", "renamed")
 Rows = dict[tuple[str, str], dict[str, Any]]  # of the trend, by backend and operator
 
 
 @dataclass(frozen=True)
 class ChangedSighting:
-    """A root cause with its elements before and after."""
+    """A root cause with its elements before and after; `was` is what a renamed one was called."""
 
     key: CauseKey
     before: int
     after: int
+    was: CauseKey | None = None
 
 
 @dataclass(frozen=True)
 class LibraryChange:
     """A run's news of a library's release. `before` is the release it is held against; empty in its first run.
 
-    `judged` and `failures` are elements and cases before and after, of what ran in both.
+    `judged` and `failures` are elements and cases before and after, of what ran in both. `same_cases` says whether the
+    runs had the same cases there, whatever came of them.
     """
 
     run: str
@@ -40,10 +44,13 @@ class LibraryChange:
     causes: Mapping[str, Sequence[ChangedSighting]]
     judged: tuple[int, int]
     failures: tuple[int, int]
+    same_cases: bool
 
     @property
     def is_news(self) -> bool:
-        return not self.before or any(self.causes.values()) or self.failures[1] > self.failures[0]
+        """Whether the library changed; another name of a cause is Tiebreak's doing."""
+        found = any(own for status, own in self.causes.items() if status != "renamed")
+        return not self.before or found or self.failures[1] > self.failures[0]
 
     @property
     def counts(self) -> str:
@@ -61,17 +68,17 @@ class LibraryChange:
         return " → ".join(dict.fromkeys(release(one) for one in (self.before, self.version) if one))
 
 
-def changes_of(runs: Sequence[RunFacts]) -> list[LibraryChange]:
-    """The news, the newest first. `runs` are the newest first, too."""
+def changes_of(facts: SiteFacts) -> list[LibraryChange]:
+    """What each run changed, news or not, the newest first."""
     found: list[LibraryChange] = []
     last: dict[str, Rows] = defaultdict(dict)  # by library
-    for run in reversed(runs):
+    for run in reversed(facts.runs):
         rows = trend_rows(run)
         for library, version in releases_in(run):
             own = rows[library, version]
-            found.append(library_change(run, library, version, last[library], own))
+            found.append(library_change(run, library, version, last[library], own, facts.renames))
             last[library].update(own)
-    return [one for one in reversed(found) if one.is_news]
+    return found[::-1]
 
 
 def releases_in(run: RunFacts) -> list[tuple[str, str]]:
@@ -80,20 +87,68 @@ def releases_in(run: RunFacts) -> list[tuple[str, str]]:
     return sorted(pairs, key=lambda pair: (pair[0], release_order(pair[1])))
 
 
-def library_change(run: RunFacts, library: str, version: str, before: Rows, after: Rows) -> LibraryChange:
+def library_change(
+    run: RunFacts, library: str, version: str, before: Rows, after: Rows, renames: Renames
+) -> LibraryChange:
     both = [key for key in after if key in before]
     changed = cause_changes(before, after)
     changed["new"] += first_causes(before, after)
-    causes = {
-        status: tuple(ChangedSighting(CauseKey(library, operator, name), old, new) for operator, name, old, new in rows)
+    names = {key: renames.found.get(SitePlace(run.name, library, version, *key), Renamed({}, {})) for key in both}
+    causes: dict[str, tuple[ChangedSighting, ...]] = {
+        status: tuple(
+            ChangedSighting(CauseKey(library, operator, name), old, new)
+            for operator, name, old, new in rows
+            if not new_name(status, operator, name, names, before, after)
+        )
         for status, rows in changed.items()
     }
+    causes["renamed"] = tuple(renamed_causes(library, changed, names, before, after))
     judged, failures = (
         (sum(before[key][name] for key in both), sum(after[key][name] for key in both))
         for name in ("judged", "failures")
     )
     versions = dict.fromkeys(str(before[key]["version"]) for key in both)
-    return LibraryChange(run.name, run.created, library, version, ", ".join(versions), causes, judged, failures)
+    same = all(before[key]["cases"] == after[key]["cases"] for key in both)
+    return LibraryChange(run.name, run.created, library, version, ", ".join(versions), causes, judged, failures, same)
+
+
+def new_name(
+    status: str, operator: str, name: str, names: Mapping[tuple[str, str], Renamed], before: Rows, after: Rows
+) -> str:
+    """What the other run calls a cause that is new or gone, if every configuration has the same elements there."""
+    if status not in ("new", "gone"):
+        return ""
+    here, there = (before, after) if status == "gone" else (after, before)
+    places = [key for key in after if key[1] == operator and key in here and name in here[key]["causes"]]
+    told = [getattr(names[key], status).get(name, "") if key in names else "" for key in places]
+    known = all(other in there[key]["causes"] for key, other in zip(places, told, strict=True) if other)
+    return told[0] if told and all(told) and known else ""
+
+
+def renamed_causes(
+    library: str,
+    changed: Mapping[str, Sequence[tuple[str, str, int, int]]],
+    names: Mapping[tuple[str, str], Renamed],
+    before: Rows,
+    after: Rows,
+) -> Iterator[ChangedSighting]:
+    """Each pair of names once: what a gone cause is called now, and what a new one was called."""
+    old, new = (cause_counts(rows, list(names)) for rows in (before, after))
+    pairs: dict[tuple[str, str, str], None] = {}
+    for status in ("gone", "new"):
+        for operator, name, *_ in changed[status]:
+            if other := new_name(status, operator, name, names, before, after):
+                was, now = (name, other) if status == "gone" else (other, name)
+                pairs[operator, was, now] = None
+    for operator, was, now in pairs:
+        counts = old[operator, was], new[operator, now]
+        yield ChangedSighting(CauseKey(library, operator, now), *counts, CauseKey(library, operator, was))
+
+
+def present_names(changes: Iterable[LibraryChange]) -> dict[CauseKey, CauseKey]:
+    """By the former name of a cause its next one; `changes` are the newest first."""
+    pairs = [(one.was, one.key) for change in changes for one in change.causes["renamed"] if one.was]
+    return dict(reversed(pairs))
 
 
 def first_causes(before: Rows, after: Rows) -> list[tuple[str, str, int, int]]:
@@ -124,4 +179,5 @@ def trend_row(cell: SiteCell, causes: Mapping[str, int]) -> dict[str, Any]:
     counts = {name: getattr(cell, name) for name in ("judged", "judged_calibrated", "deviating_calibrated", "ran")}
     where = {"run": cell.run, "created": cell.created, "library": cell.library, "backend": cell.backend}
     rest = {"version": cell.release, "operator": cell.operator, "is_foreign": cell.foreign, "failures": cell.failures}
+    rest |= {"cases": cell.cases, "ran_cases": cell.ran_cases}
     return {**where, **counts, **rest, "causes": causes}

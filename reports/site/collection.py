@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -12,6 +12,7 @@ from tiebreak.reports.report_data import Members, judged_exponents, key_of, plot
 from tiebreak.reports.run_folders import date_of, run_folders
 from tiebreak.reports.site.addresses import CauseKey
 from tiebreak.reports.site.agreement import check_agreement
+from tiebreak.reports.site.renames import Renames
 from tiebreak.reports.site.run_facts import RunFacts, Sighting, facts_of_run, slim
 
 
@@ -25,11 +26,12 @@ class NewestSighting:
 
 @dataclass(frozen=True)
 class SiteFacts:
-    """All runs, the newest first; each cause by its newest sighting; and the folders that are no whole run."""
+    """All runs, the newest first; each cause by its newest sighting; the folders that are no whole run; new names."""
 
     runs: tuple[RunFacts, ...]
     newest: Mapping[CauseKey, NewestSighting]
     skipped: tuple[tuple[str, str], ...]
+    renames: Renames = field(default_factory=Renames)
 
 
 def collect(folder: Path, each: Callable[[RunFacts, Run], None]) -> SiteFacts:
@@ -40,6 +42,7 @@ def collect(folder: Path, each: Callable[[RunFacts, Run], None]) -> SiteFacts:
     dated, skipped = dated_folders(folder)
     runs: list[RunFacts] = []
     newest: dict[CauseKey, NewestSighting] = {}
+    renames = Renames()
     for created, path in dated:
         try:
             run = read_run(path)
@@ -48,9 +51,10 @@ def collect(folder: Path, each: Callable[[RunFacts, Run], None]) -> SiteFacts:
         except InvalidInput as error:
             skipped[path.name] = reason(error)
             continue
+        renames.see(facts, run)
         newest |= newest_sightings(run, [one for one in facts.sightings if one.key not in newest])
         runs.append(replace(facts, sightings=tuple(replace(one, row=slim(one.row)) for one in facts.sightings)))
-    return SiteFacts(tuple(runs), newest, tuple(sorted(skipped.items())))
+    return SiteFacts(tuple(runs), newest, tuple(sorted(skipped.items())), renames)
 
 
 def checked_facts(path: Path, created: str, run: Run) -> RunFacts:

@@ -39,17 +39,23 @@ def key_json(key: CauseKey) -> Row:
 
 def history_json(one: CauseHistory) -> Row:
     """A cause in a list of causes."""
-    own = {"cause": one.sighting.text, "foreign": one.sighting.foreign, "there": one.there}
+    own: Row = {"cause": one.sighting.text, "foreign": one.sighting.foreign, "there": one.there}
+    own["now"] = key_json(one.now) if one.now else None
     return {**key_json(one.key), **own, "elements": one.sighting.elements, "run": one.sighting.run}
 
 
 def change_json(one: LibraryChange) -> Row:
     kept = {name: getattr(one, name) for name in ("run", "created", "library", "version", "before")}
     causes = {
-        status: [{**key_json(each.key), "elements": [each.before, each.after]} for each in some]
+        status: [{**key_json(each.key), "elements": [each.before, each.after], **was_json(each.was)} for each in some]
         for status, some in one.causes.items()
     }
-    return {**kept, "causes": causes, "judged": list(one.judged), "failures": list(one.failures)}
+    counts = {"judged": list(one.judged), "failures": list(one.failures)}
+    return {**kept, "causes": causes, **counts, "same_cases": one.same_cases}
+
+
+def was_json(key: CauseKey | None) -> Row:
+    return {"was": key_json(key)} if key else {}
 
 
 def badge_json(badge: Badge) -> Row:
@@ -68,7 +74,10 @@ def cells_script(run: RunFacts) -> Row:
     """What the comparison reads of a run."""
     backends = list(dict.fromkeys((cell.backend, cell.library, cell.release) for cell in run.cells))
     at = {(backend, release): number for number, (backend, _, release) in enumerate(backends)}
-    cells = [[at[one.backend, one.release], one.operator, one.counts, one.judged, one.ran] for one in run.cells]
+    cells = [
+        [at[one.backend, one.release], one.operator, one.counts, one.judged, one.ran, one.cases, one.ran_cases]
+        for one in run.cells
+    ]
     causes = [
         [at[one.backend, one.release], one.key.operator, cause_page(one.key), one.text, one.elements, one.foreign]
         for one in run.sightings

@@ -15,11 +15,11 @@ from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.reports.history_page import scale_of_pictures
 from tiebreak.reports.site import documents
-from tiebreak.reports.site.addresses import cause_page, library_page
+from tiebreak.reports.site.addresses import CauseKey, cause_page, library_page
 from tiebreak.reports.site.badges import Badge, badge_files, badge_of
 from tiebreak.reports.site.cause_history import CauseHistory, cause_histories
 from tiebreak.reports.site.cause_page import cause_facts
-from tiebreak.reports.site.changes import STATUSES, LibraryChange, changes_of
+from tiebreak.reports.site.changes import STATUSES, LibraryChange, changes_of, present_names
 from tiebreak.reports.site.collection import SiteFacts
 from tiebreak.reports.site.feed import feed_of
 from tiebreak.reports.site.library_page import library_facts, library_trends
@@ -27,7 +27,7 @@ from tiebreak.reports.site.newest import ReleaseRow, newest_cells, release_rows
 from tiebreak.reports.site.run_facts import RunFacts
 from tiebreak.reports.site.search_index import search_entries
 
-SIGNS_OF = dict(zip(STATUSES, "+~−", strict=True))
+SIGNS_OF = dict(zip(STATUSES, "+~−→", strict=True))
 MOST = {"most_changes": 8, "most_runs": 12, "most_rows": 200, "most_in_library": 120}
 MOST_RELEASES, MOST_CELLS = 3, 1000  # of the matrix of the first page
 File = tuple[str, str]  # its place in the site and its text
@@ -53,11 +53,20 @@ class Pages:
 
     @cached_property
     def histories(self) -> list[CauseHistory]:
-        return cause_histories(self.facts)
+        return cause_histories(self.facts, self.present)
+
+    @cached_property
+    def all_changes(self) -> list[LibraryChange]:
+        return changes_of(self.facts)
 
     @cached_property
     def changes(self) -> list[LibraryChange]:
-        return changes_of(self.facts.runs)
+        """The news."""
+        return [one for one in self.all_changes if one.is_news]
+
+    @cached_property
+    def present(self) -> dict[CauseKey, CauseKey]:
+        return present_names(self.all_changes)
 
     @cached_property
     def rows(self) -> list[ReleaseRow]:
@@ -113,7 +122,9 @@ class Pages:
         before = earlier_runs(self.facts.runs)
         facts: dict[str, Any] = {"before": before}
         yield from self.page("runs.html", "site_runs", facts, {"runs": runs, "skipped": self.facts.skipped})
-        facts = {"chosen": (before.get(self.facts.runs[0].name, self.facts.runs[-1].name), self.facts.runs[0].name)}
+        renamed = {cause_page(old): cause_page(new) for old, new in self.present.items()}
+        chosen = before.get(self.facts.runs[0].name, self.facts.runs[-1].name), self.facts.runs[0].name
+        facts = {"renamed": renamed, "chosen": chosen}
         yield from self.page("compare.html", "site_compare", facts, {"runs": runs})
         yield from self.page("search.html", "site_search", {}, {"entries": entries})
         yield "search-index.js", f"window.tiebreakIndex = {json.dumps(entries, separators=(',', ':'))};\n"

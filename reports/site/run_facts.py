@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tiebreak.golden.verdicts import FAILED, FOREIGN
-from tiebreak.reports.libraries import library_of
+from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
+from tiebreak.reports.libraries import library_of, release_order
 from tiebreak.reports.records import Run
 from tiebreak.reports.report_data import cause_name
 from tiebreak.reports.root_cause import root_of
@@ -31,7 +32,8 @@ Row = Mapping[str, Any]
 class SiteCell:
     """What one run says of a backend's operator. `counts` are cases by verdict, `equal` who gave equal bits there.
 
-    The rest counts elements, findings and hazards.
+    `cases` and `ran_cases` are digests of the ids of its cases, and of those that ran. The rest counts elements,
+    findings and hazards.
     """
 
     run: str
@@ -50,6 +52,8 @@ class SiteCell:
     deviating: int
     findings: int
     hazards: int
+    cases: str
+    ran_cases: str
 
     @property
     def ran(self) -> int:
@@ -120,13 +124,15 @@ def cells_of_run(name: str, created: str, run: Run) -> Iterator[SiteCell]:
     backends = {str(one["name"]): one for one in run.info["backends"]}
     counts, sums = shown_counts(run.results), sums_of_run(run)
     findings, hazards = finding_counts(run), hazard_counts(run)
+    digests = digests_of_cases(run)
     equal = {one: tuple(map(plain_name, group)) for group in folded_groups(run.info, counts) for one in group}
     foreign = foreign_places(run)
     for (backend, operator), verdicts in counts.items():
         one, key = backends[backend], (backend, operator)
         yield SiteCell(
             name, created, library_of(one), plain_name(backend), str(one["version"]), operator, verdicts,
-            equal[backend], key in foreign, findings=findings[key], hazards=hazards[key], **sums[key],
+            equal[backend], key in foreign, findings=findings[key], hazards=hazards[key], cases=digests[key][0],
+            ran_cases=digests[key][1], **sums[key],
         )  # fmt: skip
 
 
@@ -144,6 +150,28 @@ def sums_of_run(run: Run) -> dict[Place, dict[str, int]]:
         | {"judged": int(row["exact"] + row["working_precision"] + row["deviates"])}
         for (backend, operator), row in sums.items()
     }
+
+
+def digests_of_cases(run: Run) -> dict[Place, tuple[str, str]]:
+    """Digests of the ids of a backend's cases, and of those that ran. The id of a generated case has its inputs'."""
+    columns = ["case", "verdict"]
+    groups = run.results.groupby(["backend", "operator"], observed=True)[columns]
+    found = {}
+    for key, rows in groups:
+        backend, operator = map(str, key if isinstance(key, tuple) else (key,))
+        ran = rows["case"][rows["verdict"].isin(RAN)]
+        found[backend, operator] = digest_of(rows["case"]), digest_of(ran)
+    return found
+
+
+def digest_of(ids: Iterable[object]) -> str:
+    return hashlib.sha256("\0".join(sorted(map(str, ids))).encode()).hexdigest()[:16]
+
+
+def places_of_run(info: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
+    """By what the run calls a backend: its library, its name and its release; the newest release first."""
+    rows = sorted(info["backends"], key=lambda one: release_order(str(one["version"])), reverse=True)
+    return {str(one["name"]): (library_of(one), plain_name(str(one["name"])), str(one["version"])) for one in rows}
 
 
 def foreign_places(run: Run) -> set[Place]:

@@ -1,11 +1,12 @@
 /** Holds two runs against each other: their cells and causes are in a script of each run, which is loaded when asked. */
 "use strict";
 (() => {
-  const SIGNS = { new: "+", changed: "~", gone: "−" };
-  const MEANINGS = { new: "not there in the first run", changed: "the same number of elements was judged, and others deviate", gone: "its operator ran, and it is not there any more", unchanged: "as many elements in both" };
+  const SIGNS = { new: "+", changed: "~", gone: "−", renamed: "→" };
+  const MEANINGS = { new: "not there in the first run", changed: "the same cases were judged, and more or fewer elements deviate", renamed: "the same elements, by another name", gone: "its operator ran, and it is not there any more", unchanged: "as many elements in both" };
   const form = document.getElementById("two-runs");
   const said = document.getElementById("said");
   const place = document.getElementById("compared");
+  const renamed = JSON.parse(place.dataset.renamed);
   const count = (number) => number.toLocaleString("en");
 
   function element(name, look, ...children) {
@@ -49,14 +50,26 @@
     return { found: found.sort((x, y) => x[0] - y[0]), left, right };
   }
 
-  const cellsOf = (run, at) => new Map(run.cells.filter((cell) => cell[0] === at).map((cell) => [cell[1], { counts: cell[2], judged: cell[3], ran: cell[4] }]));
+  const cellsOf = (run, at) => new Map(run.cells.filter((cell) => cell[0] === at).map((cell) => [cell[1], { counts: cell[2], judged: cell[3], ran: cell[4], cases: cell[5], judgedCases: cell[6] }]));
   const causesOf = (run, at, operator) => new Map(run.causes.filter((one) => one[0] === at && one[1] === operator).map((one) => [one[2], { page: one[2], text: one[3], elements: one[4], foreign: one[5] }]));
+
+  /** The newest name of a cause, by its page. */
+  function present(page) {
+    const seen = new Set();
+    for (; page in renamed && !seen.has(page); page = renamed[page]) seen.add(page);
+    return page;
+  }
 
   /** What became of the causes of an operator that ran in both runs. */
   function changes(one, other, a, b, operator, alike) {
     const [old, now] = [causesOf(one, a, operator), causesOf(other, b, operator)];
-    const rows = [];
-    for (const page of new Set([...now.keys(), ...old.keys()])) {
+    const rows = [], former = new Map([...old.keys()].filter((page) => !now.has(page)).map((page) => [present(page), page]));
+    for (const page of [...now.keys()].filter((one) => !old.has(one) && former.has(present(one)))) {
+      const was = old.get(former.get(present(page)));
+      rows.push({ status: "renamed", operator, ...now.get(page), was, before: was.elements, after: now.get(page).elements });
+    }
+    const named = new Set(rows.flatMap((row) => [row.page, row.was.page]));
+    for (const page of new Set([...now.keys(), ...old.keys()].filter((one) => !named.has(one)))) {
       const [before, after] = [old.get(page), now.get(page)];
       const equal = before && after && (before.elements === after.elements || !alike);
       const status = !before ? "new" : !after ? "gone" : equal ? "unchanged" : "changed";
@@ -96,8 +109,8 @@
     const parts = Object.keys(SIGNS).map((status) => [SIGNS[status], own.filter((one) => one.status === status).length]).filter(([, n]) => n);
     const more = row.both.get(operator).failing;
     const words = [...parts.map(([sign, n]) => `${sign}${n}`), ...(more > 0 ? [`!${count(more)}`] : [])].join(" ");
-    const worse = own.filter((one) => one.status === "new" || one.after > one.before);
-    const look = worse.some((one) => !one.foreign) ? "fail" : more > 0 ? "broke" : worse.length ? "hazard" : words ? "pass" : "same";
+    const worse = own.filter((one) => one.status === "new" || (one.status === "changed" && one.after > one.before));
+    const look = worse.some((one) => !one.foreign) ? "fail" : more > 0 ? "broke" : worse.length ? "hazard" : own.some((one) => one.status !== "renamed") ? "pass" : "same";
     const made = element("td", look, words || "=");
     made.title = own.map((one) => `${one.status}: ${one.text}`).join("; ") || "nothing changed";
     return made;
@@ -109,14 +122,14 @@
     const [old, now] = [cellsOf(one, a), cellsOf(other, b)];
     const names = [...now.keys()].filter((name) => old.has(name) && old.get(name).ran + failed(old.get(name).counts) && now.get(name).ran + failed(now.get(name).counts));
     const both = new Map(names.map((name) => [name, { old: old.get(name), now: now.get(name), failing: failed(now.get(name).counts) - failed(old.get(name).counts) }]));
-    const found = names.flatMap((name) => changes(one, other, a, b, name, old.get(name).judged === now.get(name).judged));
+    const found = names.flatMap((name) => changes(one, other, a, b, name, old.get(name).judgedCases === now.get(name).judgedCases));
     const versions = [...new Set([one.backends[a][2], other.backends[b][2]])].join(" → ");
     return { who: `${one.backends[a][0]} ${versions}`, both, changes: found };
   }
 
   function causeList(status, rows) {
     const lines = rows.flatMap((row) => row.changes.filter((one) => one.status === status).map((one) => element(
-      "li", "", element("span", "sign", SIGNS[status] || "="), " ", element("strong", "", one.operator.split(".").pop()), one.foreign ? " ⇄ " : " ", linked(one.text, one.page), " ",
+      "li", "", element("span", "sign", SIGNS[status] || "="), " ", element("strong", "", one.operator.split(".").pop()), one.foreign ? " ⇄ " : " ", ...(one.was ? [linked(one.was.text, one.was.page), " is called "] : []), linked(one.text, one.page), " ",
       element("span", "soft", `${row.who}: ${count(one.before)} → ${count(one.after)} elements`))));
     if (!lines.length) return [];
     const title = element("h2", "", `${status[0].toUpperCase()}${status.slice(1)} `, element("span", "soft", `${count(lines.length)}, ${MEANINGS[status]}`));
@@ -127,10 +140,11 @@
     const lines = rows.flatMap((row) => [...row.both].map(([operator, { old, now }]) => {
       const names = [...new Set([...Object.keys(old.counts), ...Object.keys(now.counts)])];
       const moved = names.filter((name) => (old.counts[name] || 0) !== (now.counts[name] || 0)).map((name) => `${name} ${count(old.counts[name] || 0)} → ${count(now.counts[name] || 0)}`);
+      const cases = old.cases !== now.cases ? "others" : old.judgedCases !== now.judgedCases ? "the same; others ran" : "the same";
       const judged = old.judged === now.judged ? count(now.judged) : `${count(old.judged)} → ${count(now.judged)}`;
-      return element("tr", "", element("td", "", row.who), element("td", "", operator), element("td", "n", judged), element("td", "", moved.join(", ") || "the same"));
+      return element("tr", "", element("td", "", row.who), element("td", "", operator), element("td", "", cases), element("td", "n", judged), element("td", "", moved.join(", ") || "the same"));
     }));
-    return element("section", "", element("h2", "", "What was compared"), table([head("backend"), head("operator"), head("elements judged", "n"), head("cases by verdict")], "What was compared", lines, "facts"));
+    return element("section", "", element("h2", "", "What was compared"), table([head("backend"), head("operator"), head("cases"), head("elements judged", "n"), head("cases by verdict")], "What was compared", lines, "facts"));
   }
 
   function only(run, left, which) {
@@ -146,8 +160,8 @@
     const about = (run, name) => linked(`${run.created.slice(0, 10)} ${run.name}`, `runs/${encodeURIComponent(name)}/report.html`);
     place.replaceChildren(
       element("p", "", about(one, form.elements.a.value), " → ", about(other, form.elements.b.value)),
-      ...(rows.length ? [grid(rows, operators), element("p", "soft note", "Root causes: + new, ~ changed, − gone, = nothing changed, · did not run in both. !: more cases fail."),
-        ...["new", "changed", "gone", "unchanged"].flatMap((status) => causeList(status, rows)), verdicts(rows)] : []),
+      ...(rows.length ? [grid(rows, operators), element("p", "soft note", "Root causes: + new, ~ changed, − gone, → renamed, = nothing changed, · did not run in both. !: more cases fail."),
+        ...["new", "changed", "gone", "renamed", "unchanged"].flatMap((status) => causeList(status, rows)), verdicts(rows)] : []),
       element("ul", "plain", ...only(one, left, "first"), ...only(other, right, "second")),
     );
   }

@@ -67,7 +67,7 @@ class OneLineErrors(click.Group):
         except click.exceptions.NoArgsIsHelpError as asked:
             show_help(asked)
         except click.UsageError as error:
-            fail(error.format_message(), EXIT_USAGE)
+            fail(usage_text(error), EXIT_USAGE)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -76,7 +76,7 @@ class OneLineErrors(click.Group):
         except click.exceptions.NoArgsIsHelpError as asked:
             show_help(asked)
         except click.UsageError as error:
-            fail(error.format_message(), EXIT_USAGE)
+            fail(usage_text(error), EXIT_USAGE)
         except TiebreakError as error:
             fail(str(error), error.exit_code)
         except KeyboardInterrupt:
@@ -101,6 +101,14 @@ def check_here() -> None:
         Path.cwd()
     except OSError:
         raise InvalidInput("the current folder is gone: go to another one, then type it again") from None
+
+
+def usage_text(error: click.UsageError) -> str:
+    """What was wrong; of words that a command has no place for, what it takes."""
+    text = error.format_message()
+    if error.ctx is None or not text.startswith("Got unexpected extra argument"):
+        return text
+    return f"{text}. {error.ctx.command.get_usage(error.ctx)}"
 
 
 def show_help(asked: click.exceptions.NoArgsIsHelpError) -> NoReturn:

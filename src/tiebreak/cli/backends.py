@@ -9,6 +9,7 @@ import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import JSON, run_folder
+from tiebreak.golden.errors import InvalidInput
 
 
 @click.group(invoke_without_command=True, epilog="Example:  tiebreak backends -b onnxruntime --json")
@@ -35,7 +36,9 @@ def install(what: str, python: str | None) -> None:
     """
     from tiebreak.adapters.environments.made import install as make
 
-    name, _, version = what.replace("==", "@", 1).partition("@")
+    name, sign, version = what.replace("==", "@", 1).partition("@")
+    if not name or (sign and not version):
+        raise InvalidInput(f"{what}: NAME@VERSION is wanted, such as onnxruntime@1.20.1, or NAME for the newest")
     make(name, version, python or "", click.echo)
 
 

@@ -18,16 +18,26 @@ LONGEST_ID = 1000
 
 
 class Words(click.ParamType):  # type: ignore[type-arg] # of newer releases only
-    """Text of one to `longest` bytes of UTF-8."""
+    """Text of one to `longest` bytes of UTF-8; `wanted` says what kind of text."""
 
     name = "text"
 
-    def __init__(self, longest: int = LONGEST_NAME) -> None:
-        self.longest = longest
+    def __init__(self, longest: int = LONGEST_NAME, wanted: str = "name one, or leave it off") -> None:
+        self.longest, self.wanted = longest, wanted
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        problem = text_problem(value, self.longest)
+        problem = text_problem(value, self.longest, self.wanted)
         return self.fail(problem, param, ctx) if problem else value
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within a range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(int(value), param, ctx)
+        except (TypeError, ValueError, OverflowError):
+            return self.fail(f"{short(str(value))} is no whole number from {self.min} to {self.max}", param, ctx)
 
 
 class AnyPath(click.ParamType):  # type: ignore[type-arg] # of newer releases only
@@ -83,10 +93,10 @@ class Opset(click.ParamType):  # type: ignore[type-arg] # of newer releases only
         return self.fail(f"{short(digits)} is no opset; there are {', '.join(map(str, versions))}", param, ctx)
 
 
-def text_problem(text: str, longest: int) -> str:
+def text_problem(text: str, longest: int, wanted: str = "name one, or leave it off") -> str:
     """Why no command can use a text; empty if it is fine."""
     if not text.strip():
-        return "it is empty: name one, or leave it off"
+        return f"it is empty: {wanted}"
     if "\0" in text:
         return f"{short(text)} has a NUL character in it"
     try:

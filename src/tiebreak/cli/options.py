@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import click
 
-from tiebreak.cli.kinds import ID, NAME, OPSET, PATH, WORDS
+from tiebreak.cli.kinds import ID, NAME, OPSET, PATH, WORDS, WholeNumber
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-SEED = click.IntRange(-(1 << 63), (1 << 63) - 1)
+SEED = WholeNumber(-(1 << 63), (1 << 63) - 1)
 JUDGE_FOREIGN = click.option(
     "--judge-foreign",
     is_flag=True,
@@ -202,7 +202,7 @@ def limit_options(seconds: float, least: float, of: str) -> Callable[[Command], 
     memory = click.option(
         "--memory",
         "memory_limit",
-        type=click.IntRange(64, 1 << 24),
+        type=WholeNumber(64, 1 << 24),
         default=4096,
         show_default=True,
         metavar="MIB",

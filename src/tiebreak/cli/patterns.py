@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tiebreak.cli.kinds import NAME, OUTPUT, OUTPUT_FOLDER, WORDS
+from tiebreak.cli.kinds import NAME, OUTPUT, OUTPUT_FOLDER, WORDS, WholeNumber
 from tiebreak.cli.options import JSON, limit_options, run_folder
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 
@@ -108,7 +108,7 @@ def list_patterns(as_json: bool) -> None:
 @click.argument("words", metavar="PATTERN", type=WORDS)
 @TYPE
 @click.option("--scale", "scales", multiple=True, type=WORDS, metavar="NAME=SCALE[@ZERO_POINT]", help="Default: 0.1@0.")
-@click.option("--rows", type=click.IntRange(1, 65536), default=1, show_default=True, help="The size of the batch.")
+@click.option("--rows", type=WholeNumber(1, 65536), default=1, show_default=True, help="The size of the batch.")
 @run_folder("-o", "--output", "path", type=OUTPUT, default="pattern.onnx", metavar="FILE", help="The ONNX file.")
 def export(words: str, type_: str, scales: tuple[str, ...], rows: int, path: Path) -> None:
     """Write a pattern as an ONNX model."""

@@ -11,17 +11,18 @@ from typing import Any
 
 import click
 
-from tiebreak.cli.kinds import LONGEST_WORDS, NAME, OUTPUT, Words
+from tiebreak.cli.kinds import LONGEST_WORDS, NAME, OUTPUT, WholeNumber, Words
 from tiebreak.cli.options import JSON, parse_pairs, run_folder
 from tiebreak.cli.sweeping import progress_bar, refuse_other_parameters
 from tiebreak.golden.errors import InvalidInput
 
 EXAMPLE = "Example:  tiebreak prove 'Q(DQ(x, s), s) = x' --float bfloat16"
 LONG = Words(LONGEST_WORDS)
+CLAIM = Words(LONGEST_WORDS, "name a claim, such as 'Q(DQ(x, s), s) = x', or a rule of tiebreak prove --list")
 
 
 @click.command(epilog=EXAMPLE)
-@click.argument("claim", type=LONG, required=False)
+@click.argument("claim", type=CLAIM, required=False)
 @click.option("--type", "type_", type=NAME, default="uint8", show_default=True, help="The quantized type.")
 @click.option(
     "--float",
@@ -67,7 +68,7 @@ LONG = Words(LONGEST_WORDS)
 )
 @click.option(
     "--most",
-    type=click.IntRange(1, 1 << 48),
+    type=WholeNumber(1, 1 << 48),
     default=1 << 36,
     show_default="2^36, some minutes",
     help="How many results may be tried.",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS
+from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS, WholeNumber
 from tiebreak.cli.options import JSON, check_apart, run_folder
 from tiebreak.golden.errors import InvalidInput
 
@@ -128,7 +128,7 @@ def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir
     metavar="RUN_DIR",
     help="Name the backends that ran each clause in this run; repeat for more.",
 )
-@click.option("--cases", type=click.IntRange(1, 100_000), default=150, show_default=True, help="Generated cases each.")
+@click.option("--cases", type=WholeNumber(1, 100_000), default=150, show_default=True, help="Generated cases each.")
 @JSON
 def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
     """Every clause of every operator with the vectors and generated cases that check it; 1 if one has none."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from tiebreak.cli.kinds import NAME
+from tiebreak.cli.kinds import NAME, WholeNumber
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def scheduling(command: Command) -> Command:
     for option in (
         click.option(
             "--scheduler-workers",
-            type=click.IntRange(1, 4096),
+            type=WholeNumber(1, 4096),
             metavar="N",
             help="How many workers --scheduler local has. Default: one for each core.",
         ),

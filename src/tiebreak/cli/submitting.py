@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tiebreak.cli.grouping import WithDefault
-from tiebreak.cli.kinds import OUTPUT, PATH
+from tiebreak.cli.kinds import OUTPUT, PATH, WholeNumber
 from tiebreak.cli.options import JSON, SEED, run_folder
 
 
@@ -46,7 +46,7 @@ def pack(run_dir: Path, output: Path, certificates: tuple[Path, ...], as_json: b
 @click.argument("file", type=PATH)
 @click.option(
     "--sample",
-    type=click.IntRange(0, 1 << 30),
+    type=WholeNumber(0, 1 << 30),
     default=200,
     show_default=True,
     metavar="N",

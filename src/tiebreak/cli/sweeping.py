@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.kinds import NAME, WORDS
+from tiebreak.cli.kinds import NAME, WORDS, WholeNumber
 from tiebreak.cli.options import (
     JSON,
     JUDGE_FOREIGN,
@@ -65,7 +65,7 @@ EXAMPLE = (
 )
 @click.option(
     "--significands",
-    type=click.IntRange(1, 1 << 23),
+    type=WholeNumber(1, 1 << 23),
     metavar="N",
     help="With --every-scale: so many significands of each exponent, evenly apart. Default: all 8,388,608.",
 )
