@@ -48,7 +48,8 @@ def difference(x: Array, zero: Array) -> Array:
 
 
 def clamped(value: Array, ends: Ends) -> Array:
-    return np.asarray(np.clip(value.astype(np.float64), *ends))
+    """Between the ends as float32 has them: one that it lacks is a number beside it."""
+    return np.asarray(np.clip(value.astype(np.float64), *map(float, np.float32(ends))))
 
 
 def converted(node: Node, whole: Array) -> Array:
