@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters import iree_rescale, iree_stablehlo
+from tiebreak.adapters import iree_rescale, stablehlo_modules
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
 from tiebreak.adapters.onnx_models import CLAIMS, MAPS, PAIR_CLAIMS, OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -63,8 +63,9 @@ library = f"iree-base-compiler {{version('iree-base-compiler')}}"
 
 DIALECTS: dict[str, tuple[str, Any]] = {
     iree_rescale.ID: ("tosa", iree_rescale),
-    **dict.fromkeys(iree_stablehlo.CLAIMS, ("stablehlo", iree_stablehlo)),
+    **dict.fromkeys(stablehlo_modules.OPERATORS, ("stablehlo", stablehlo_modules)),
 }
+STABLEHLO = f"{stablehlo_modules.DOCUMENT}, whose dialect IREE's compiler takes as input"
 
 
 class Iree:
@@ -144,9 +145,9 @@ class IreeNodes:
         **CLAIMS,
         **PAIR_CLAIMS,
         iree_rescale.ID: iree_rescale.CLAIM,
-        **iree_stablehlo.CLAIMS,
+        **dict.fromkeys(stablehlo_modules.OPERATORS, STABLEHLO),
     }
-    always_constant = frozenset(iree_stablehlo.CLAIMS)  # scales and zero points are parts of types
+    always_constant = frozenset(stablehlo_modules.OPERATORS)  # scales and zero points are parts of types
 
     def __init__(self) -> None:
         self.library = Iree()

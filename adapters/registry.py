@@ -62,6 +62,7 @@ EXTRAS = {
     "onnxruntime-cuda": "onnxruntime",
     "onnxruntime-tensorrt": "onnxruntime",
     "jax-cuda": "jax",
+    "stablehlo-reference": "jax",
     "triton-cuda": "triton-interpreter",
     "ggml-cpu": "ggml",
     "paddle-program": "paddle",
@@ -106,13 +107,18 @@ def registered() -> dict[str, EntryPoint]:
 
 
 def usual() -> list[str]:
-    """The registered backends that run where none is named: of those in APART, the installed ones."""
-    return [name for name in registered() if name not in ON_REQUEST and (name not in APART or is_installed(name))]
+    """The registered backends that run where none is named: of those with a library in APART, the installed ones."""
+    return [name for name in registered() if name not in ON_REQUEST and (not is_apart(name) or is_installed(name))]
+
+
+def is_apart(name: str) -> bool:
+    """Whether the library of a backend is one of APART."""
+    return EXTRAS.get(name, name) in APART
 
 
 def is_installed(name: str) -> bool:
     """Whether the library of a backend in APART is installed, beside Tiebreak or in an environment of its own."""
-    return is_beside(name) or bool(newest_environment(name))
+    return is_beside(name) or bool(newest_environment(EXTRAS.get(name, name)))
 
 
 def is_beside(name: str) -> bool:
@@ -120,7 +126,7 @@ def is_beside(name: str) -> bool:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        distribution(requirements_of(name)[0].name)
+        distribution(requirements_of(EXTRAS.get(name, name))[0].name)
     except PackageNotFoundError:
         return False
     return True
@@ -156,7 +162,7 @@ def with_release(spec: str) -> str:
     """The spec, with its release if the backend has only one, or if only an environment has its library."""
     if spec in ONLY_RELEASE:
         return f"{spec}@{ONLY_RELEASE[spec]}"
-    version = newest_environment(spec) if spec in APART and not is_beside(spec) else ""
+    version = newest_environment(EXTRAS.get(spec, spec)) if is_apart(spec) and not is_beside(spec) else ""
     return f"{spec}@{version}" if version else spec
 
 
@@ -248,9 +254,10 @@ def install_command(name: str) -> str:
     name, version = split_release(name)
     if version:
         return install_line(library_of(name), version)
-    if name in ONLY_RELEASE or name in APART:
-        return f"tiebreak backends install {name}"
-    return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"
+    library = EXTRAS.get(name, name)
+    if name in ONLY_RELEASE or library in APART:
+        return f"tiebreak backends install {library}"
+    return f"pip install 'tiebreak[{library}]'"
 
 
 def load_attribute(place: str, attribute: str) -> Any:

@@ -9,6 +9,8 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tiebreak.adapters import (
     tensorflow_cast,
     tensorflow_fake,
@@ -94,13 +96,18 @@ class TensorFlow:
                 if constants or self.graph:
                     result = self.in_graph(operation, constants, arguments)
                 else:
-                    result = getattr(self.library.raw_ops, operation)(**arguments)
+                    result = getattr(self.library.raw_ops, operation)(**self.tensors(arguments))
         except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
             raise Unsupported(error.message) from None
         first = result[0] if isinstance(result, tuple) else result
         if not str(first.device).endswith(self.device[1:]):
             raise MachineryFailed(f"{operation} ran on {first.device}")
         return result
+
+    def tensors(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Arrays as tensors of their own types: an eager call converts an array to the type of the first input."""
+        make = self.library.convert_to_tensor
+        return {name: make(value) if isinstance(value, np.ndarray) else value for name, value in arguments.items()}
 
     def in_graph(self, operation: str, constants: Collection[str], arguments: Mapping[str, Any]) -> Any:
         """The result of a graph: arrays of these names are its constants, other arrays and tensors its inputs."""

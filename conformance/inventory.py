@@ -21,7 +21,6 @@ from rich.table import Table
 from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import (
-    APART,
     BY_ENVIRONMENT,
     EXTRAS,
     FOR_DEVICES,
@@ -30,6 +29,7 @@ from tiebreak.adapters.registry import (
     environment_of,
     install_command,
     library_of,
+    registered,
     usual,
 )
 from tiebreak.golden.builder import all_files, file_name
@@ -206,7 +206,7 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     specs = [check_spec(name) for name in names]
     found = ask_all(specs, questions) if names else ask_all([*there, *FOR_DEVICES], questions, ASKED_SECONDS)
     if not names:
-        found += [absent(spec) for spec in APART if spec not in there]
+        found += [absent(spec) for spec in registered() if spec not in (*there, *ON_REQUEST)]
         found += [not_asked(spec, found) for spec in ON_REQUEST if spec not in FOR_DEVICES]
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
@@ -235,7 +235,7 @@ def not_asked(spec: str, found: Sequence[FoundBackend]) -> FoundBackend:
 
 
 def absent(spec: str) -> FoundBackend:
-    """A backend of APART whose library is not installed."""
+    """A backend with a library in APART that is not installed."""
     return FoundBackend(spec, spec, problem=f"{NOT_INSTALLED}: {install_command(spec)}")
 
 

@@ -221,6 +221,17 @@ def iree_modules(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
     patch.setattr(backend, "models", Recent())
 
 
+def stablehlo_modules(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """What the module's text says, and what becomes the attribute that its function gets."""
+
+    def evaluated(text: str, given: Array) -> NoReturn:
+        heard.append({**stablehlo_facts(text), "inputs": [tensor(given)]})
+        raise Stopped
+
+    patch.setattr(backend, "constant", lambda array, kind: array)
+    patch.setattr(backend, "evaluated", evaluated)
+
+
 def stablehlo_facts(text: str) -> Facts:
     """The operation, and both types in their parts: sizes, storage, ends, expressed type, dimension and pairs."""
     ((name, operand, result),) = re.findall(r"stablehlo\.(\w+) %operand : \((.*)\) -> (.*)", text)

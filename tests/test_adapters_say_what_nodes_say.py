@@ -715,6 +715,7 @@ LIBRARIES = {
     "paddle-program": Library(handed_over.paddle_program, for_paddle_program),
     "torchao": Library(handed_over.torchao_function, for_torchao),
     "iree": Library(handed_over.iree_modules, for_iree),
+    "stablehlo-reference": Library(handed_over.stablehlo_modules, for_stablehlo),
     "tosa-reference-model": Library(handed_over.tosa_graph, for_tosa),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -67,6 +68,27 @@ def test_each_letter_has_one_kind_and_only_unspecified_clauses_have_none(operato
     assert len(letters) == len(set(letters))
     assert all((spec.kind(clause) == "unspecified") == clause.unspecified for clause in spec.clauses)
     assert "formula" in spec.letters
+
+
+def bare(spec: Operator) -> list[str]:
+    """The clauses that cite a document as a whole: no section, argument, formula or sentence, and no silence of it."""
+    return [clause.id for clause in spec.clauses if clause.source in spec.sources]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_each_clause_cites_a_place_in_its_document(operator: str) -> None:
+    assert not bare(OPERATORS[operator])
+
+
+def test_a_clause_that_cites_a_whole_document_is_seen() -> None:
+    spec = OPERATORS["ngraph.Quantize"]
+    first, *others = spec.clauses
+    assert bare(replace(spec, clauses=(replace(first, source=spec.sources[0]), *others))) == [first.id]
+
+
+def test_tensorflows_documents_of_real_results_name_their_release() -> None:
+    fake = [spec for spec in OPERATORS.values() if spec.id.startswith("tensorflow.") and spec.family == "fake"]
+    assert len(fake) == 5 and all(text.startswith("TensorFlow 2.21, ") for spec in fake for text in spec.sources)
 
 
 def test_a_missing_id_and_one_beside_no_step_are_seen() -> None:

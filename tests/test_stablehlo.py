@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from causes_of_records import causes_of
 
+from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.stablehlo_uniform_quantize_flushed import IN_VECTORS
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
@@ -135,3 +136,12 @@ def test_a_scale_that_is_flushed_has_a_cause_in_vectors_and_behind_them() -> Non
     assert without_scale(None, *cases[0].inputs)[0].tolist() == [-128] * 8 + [0]
     found = f"flushes-scales + saturates-int32-to-signed:{IN_VECTORS}"
     assert causes_of(without_scale, cases) == {sentence_of(found): 9}
+
+
+def test_an_end_that_float32_lacks_is_clamped_to_as_float32_has_it() -> None:
+    """Both ends are 2^31 in float32, which no int32 holds; StableHLO's interpreter gives 2147483647."""
+    ends = {"storage_min": 2147483644, "storage_max": 2147483654}
+    case = case_of(QUANTIZE, ("float32", "uint32"), [-1000.0, 0.0], 1.0, 2147483648, **ends)
+    mistakes = {cause.id: run for cause, run in TESTED[QUANTIZE].mistakes}
+    (found,) = mistakes["highest-of-signed"](case.node, *case.inputs)
+    assert found.tolist() == [2147483647, 2147483647] and solved(case, working=True)[0] == [2147483648, 2147483648]

@@ -14,6 +14,7 @@ from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_kernels import KERNELS
+from tiebreak.conformance.running.forbidden import forbidden_case
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, decode
@@ -136,3 +137,25 @@ def test_a_subnormal_range_is_measured_before_it_is_flushed(operator: str, real:
     assert (given == 0).all() and np.signbit(given).tolist() == np.signbit(case.inputs[0]).tolist()
     (kernels_own,) = (run for cause, run in TESTED[operator].mistakes if cause.id == KERNELS[0][0].id)
     assert np.signbit(kernels_own(case.node, *case.inputs)[0]).tolist() == np.signbit(given).tolist()
+
+
+@pytest.mark.parametrize("operator", [V2, V3, V4])
+def test_tensorflow_refuses_every_call_that_its_document_forbids(operator: str) -> None:
+    """In its own words: the types by the operation's registry, round_mode by the list that it has."""
+    calls = TESTED[operator].forbidden_calls or ()
+    assert {call.what for call in calls} >= {"an input and a range of int32", "a range of float64"}
+    backend, said = TensorFlow(), {}
+    for number, call in enumerate(calls):
+        case = forbidden_case(operator, call, number)
+        with pytest.raises(Unsupported) as refused:
+            backend.compile(case.node)(*case.inputs)
+        said[call.what] = str(refused.value)
+    assert all(operator.partition(".")[2] in message or "HALF_AWAY" in message for message in said.values()), said
+
+
+@pytest.mark.parametrize("operator", [V2, V3, V4])
+def test_types_of_a_forbidden_call_are_those_that_it_names(operator: str) -> None:
+    calls = {call.what: call for call in TESTED[operator].forbidden_calls or ()}
+    case = forbidden_case(operator, calls["a range of float64"], 0)
+    assert [array.dtype.name for array in case.inputs[:3]] == ["float32", "float64", "float64"]
+    assert [kind.dtype.name for kind in case.node.inputs[:3]] == ["float32", "float64", "float64"]

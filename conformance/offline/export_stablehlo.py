@@ -7,7 +7,7 @@ MLIR's generic form, which both StableHLO's interpreter and IREE's compiler read
 
 from __future__ import annotations
 
-from tiebreak.adapters.iree_stablehlo import CLAIMS, DEQUANTIZE, QUANTIZE, refuse, types_of
+from tiebreak.adapters.stablehlo_modules import DEQUANTIZE, OPERATORS, QUANTIZE, refuse, types_of
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.exported import CaseToExport, Files, case_to_export, check_plain
 from tiebreak.conformance.offline.mlir_text import dense, tensor_type
@@ -35,7 +35,7 @@ def stablehlo_files(number: int, one: CaseToExport) -> Files:
     """cases/NNNNNN.mlir; Unsupported for another dialect's operator and where no one number is expected."""
     check_plain(one)
     node, inputs = one.case.node, one.case.inputs
-    if node.operator not in CLAIMS:
+    if node.operator not in OPERATORS:
         raise Unsupported(f"StableHLO has no {node.operator}")
     if one.case.size == 0:
         raise Unsupported("a constant without elements has no text in all readers")

@@ -14,8 +14,9 @@ S, V2, V3, M22, M24 = (), (2,), (3,), (2, 2), (2, 4)  # shapes: a scalar, vector
 class ForbiddenCall:
     """A call that a clause excludes: a valid node, the changes that make it invalid, and the shapes of its inputs.
 
-    `node` are make_node's keywords. `attributes`, `opset` and `output` (the outputs' element type) replace those of
-    the valid node. Inputs are filled with 1, or with the number that `values` has for their position.
+    `node` are make_node's keywords. `attributes`, `opset`, `kinds` (element types of inputs by position) and `output`
+    (the outputs' element type) replace those of the valid node. Inputs are filled with 1, or with the number that
+    `values` has for their position.
     """
 
     clause: str
@@ -24,5 +25,6 @@ class ForbiddenCall:
     node: Mapping[str, Any] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
     opset: int = 0
+    kinds: Mapping[int, str] = field(default_factory=dict)
     output: str = ""
     values: Mapping[int, float] = field(default_factory=dict)

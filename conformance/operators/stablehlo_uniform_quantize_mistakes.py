@@ -48,7 +48,8 @@ def difference(x: Array, zero: Array) -> Array:
 
 
 def clamped(value: Array, ends: Ends) -> Array:
-    return np.asarray(np.clip(value.astype(np.float64), *ends))
+    """Between the ends as float32 has them: one that it lacks is a number beside it."""
+    return np.asarray(np.clip(value.astype(np.float64), *np.asarray(ends, np.float32).tolist()))
 
 
 def converted(node: Node, whole: Array) -> Array:

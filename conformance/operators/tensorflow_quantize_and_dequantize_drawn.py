@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from tiebreak.conformance.operators.forbidden_call import M22, ForbiddenCall, S
 from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,
@@ -118,6 +119,23 @@ def step_probe(found: ScaleClass, more: tuple[Value, ...]) -> PathProbe:
     return PathProbe(f"{found.name}-even", GIVEN, (*ends, *more), multiples(found.scale), constants_only=True)
 
 
+RANGED = (M22, S, S)
+
+
+def forbidden_types(prefix: str, *more: tuple[int, ...]) -> tuple[ForbiddenCall, ...]:
+    """Calls with types that no version takes; `more` are the shapes of the inputs after the range.
+
+    The document leaves open which widths, ranges and shapes of ranges are allowed, so none of these is forbidden.
+    """
+    integers = dict.fromkeys((0, 1, 2), "int32")
+    changes = (("an input and a range of int32", integers), ("a range of float64", {1: "float64", 2: "float64"}))
+    unlike = ("input_max of float16", {2: "float16"})
+    return tuple(
+        ForbiddenCall(f"{prefix}-T1", what, (*RANGED, *more), kinds=kinds, values={1: 0.0, 3: 8.0})
+        for what, kinds in (*changes, unlike)
+    )
+
+
 def tested(operator: str, prefix: str) -> OperatorUnderTest:
     """The record of a version whose number of bits is an attribute; `prefix` begins the ids of its clauses."""
     first, *others = even_probes()
@@ -129,9 +147,9 @@ def tested(operator: str, prefix: str) -> OperatorUnderTest:
         pairs=PAIRS,
         path_probes=(first, UP, *others),
         axis=Axis("axis"),
-        forbidden_calls=Absent(
-            f"its document excludes no call in words: it leaves open the widths ({prefix}-U5), reversed ranges "
-            f"({prefix}-U3) and the ranges' shapes ({prefix}-U7), and says of axis only what it is for ({prefix}-X1)"
+        forbidden_calls=(
+            *forbidden_types(prefix),
+            ForbiddenCall(f"{prefix}-M1", "ties away from zero", RANGED, attributes={"round_mode": "HALF_AWAY"}),
         ),
         situations=Absent("its clauses name only situations that those of other operators name too"),
         semantics=AuditedSemantics(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tiebreak.conformance.operators import tensorflow_quantize_and_dequantize_drawn as drawn
+from tiebreak.conformance.operators.forbidden_call import ForbiddenCall, S
 from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,
@@ -59,9 +60,9 @@ TESTED = OperatorUnderTest(
     pairs=tuple(of_widths(PAIRS)),
     path_probes=drawn.even_probes(8),
     axis=Axis("axis", spread=2),
-    forbidden_calls=Absent(
-        "its document excludes no call in words: it leaves open the widths (TQC-U5), the shapes of num_bits (TQC-U8) "
-        "and of ranges (TQC-U7), and reversed ranges (TQC-U3)"
+    forbidden_calls=(
+        *drawn.forbidden_types("TQC", S),
+        ForbiddenCall("TQC-N1", "num_bits of float32", (*drawn.RANGED, S), kinds={3: "float32"}, values={3: 8.0}),
     ),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=AuditedSemantics(

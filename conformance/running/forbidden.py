@@ -56,6 +56,7 @@ def forbidden_case(operator: str, call: ForbiddenCall, number: int) -> Case:
         made,
         attributes=MappingProxyType({**made.attributes, **call.attributes}),
         opset=call.opset or made.opset,
+        inputs=tuple(replace(t, dtype=np.dtype(call.kinds.get(n, t.dtype))) for n, t in enumerate(made.inputs)),
         outputs=tuple(replace(t, dtype=np.dtype(call.output or t.dtype)) for t in made.outputs),
     )
     inputs = (

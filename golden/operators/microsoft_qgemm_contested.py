@@ -6,7 +6,7 @@ from tiebreak.golden.operators.model import Answer, Contest
 
 PAGE = "onnxruntime 1.32, docs/ContribOperators.md"
 DOCUMENT = f"{PAGE}, QGemm"
-QUANTIZE = f"{PAGE}, com.microsoft.QuantizeLinear: the quantization formula and the sentence after it"
+QUANTIZE = f"{PAGE}, com.microsoft.QuantizeLinear"
 KERNELS = "ONNX Runtime 1.32.0, as observed"
 NODE = {"real": "uint8", "quantized": "uint8", "operands": ("int8",), "form": 1}
 

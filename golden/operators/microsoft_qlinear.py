@@ -36,16 +36,26 @@ def common_clauses(prefix: str, document: str, source: str) -> tuple[Clause, ...
             f"{document}: C is that value; {SOURCE} {source}: Saturate",
             situation="a result out of range",
         ),
-        Clause(f"{prefix}-T1", "A, B and C have one type, int8 or uint8, and so have the zero points.", document),
-        Clause(f"{prefix}-T2", "The scales are float32.", document),
+        Clause(
+            f"{prefix}-T1", "A, B and C have one type, int8 or uint8, and so have the zero points.", f"{document}, T"
+        ),
+        Clause(f"{prefix}-T2", "The scales are float32.", f"{document}, Inputs: tensor(float)"),
         Clause(
             f"{prefix}-Z1",
             "C_zero_point is 0 if it is left off.",
-            document,
+            f"{document}, C_zero_point: Default value is 0 if it's not specified",
             situation="an optional input left off",
         ),
-        Clause(f"{prefix}-S1", "A and B broadcast as in NumPy; C has the shape that results.", document),
-        Clause(f"{prefix}-S2", "Scales and zero points are scalars: one for a whole tensor.", document),
+        Clause(
+            f"{prefix}-S1",
+            "A and B broadcast as in NumPy; C has the shape that results.",
+            f"{document}: with Numpy-style broadcasting support",
+        ),
+        Clause(
+            f"{prefix}-S2",
+            "Scales and zero points are scalars: one for a whole tensor.",
+            f"{document}, Inputs: It's a scalar, which means a per-tensor/layer quantization",
+        ),
         Clause(
             f"{prefix}-U1",
             "Which of two integers is C if both are equally near.",

@@ -23,13 +23,15 @@ from tiebreak.golden.samples import microsoft_qlinear_add as samples
 ID, PREFIX = "com.microsoft.QLinearAdd", "MQA"
 DOCUMENT = f"{PAGE}, QLinearAdd"
 
+WRITTEN = f"{DOCUMENT}: C = (A_scale * (A - A_zero_point) + B_scale * (B - B_zero_point))/C_scale + C_zero_point"
+
 CLAUSES = (
     Clause(
-        "MQA-F1", "An integer of A or B minus its zero point, times its scale, is the number it stands for.", DOCUMENT
+        "MQA-F1", "An integer of A or B minus its zero point, times its scale, is the number it stands for.", WRITTEN
     ),
-    Clause("MQA-F2", "Both numbers are added.", DOCUMENT),
-    Clause("MQA-F3", "The sum is divided by C_scale.", DOCUMENT),
-    Clause("MQA-F4", "C_zero_point is added to the quotient.", DOCUMENT),
+    Clause("MQA-F2", "Both numbers are added.", WRITTEN),
+    Clause("MQA-F3", "The sum is divided by C_scale.", WRITTEN),
+    Clause("MQA-F4", "C_zero_point is added to the quotient.", WRITTEN),
     *common_clauses(PREFIX, DOCUMENT, "qladd.cpp"),
 )
 

@@ -23,11 +23,13 @@ from tiebreak.golden.samples import microsoft_qlinear_mul as samples
 ID, PREFIX = "com.microsoft.QLinearMul", "MQM"
 DOCUMENT = f"{PAGE}, QLinearMul"
 
+WRITTEN = f"{DOCUMENT}: C = ((A - A_zero_point) * (B - B_zero_point)) * (A_scale * B_scale)/C_scale + C_zero_point"
+
 CLAUSES = (
-    Clause("MQM-F1", "The differences of A and B and their zero points are multiplied.", DOCUMENT),
-    Clause("MQM-F2", "The product is multiplied by the product of A_scale and B_scale.", DOCUMENT),
-    Clause("MQM-F3", "The result is divided by C_scale.", DOCUMENT),
-    Clause("MQM-F4", "C_zero_point is added to the quotient.", DOCUMENT),
+    Clause("MQM-F1", "The differences of A and B and their zero points are multiplied.", WRITTEN),
+    Clause("MQM-F2", "The product is multiplied by the product of A_scale and B_scale.", WRITTEN),
+    Clause("MQM-F3", "The result is divided by C_scale.", WRITTEN),
+    Clause("MQM-F4", "C_zero_point is added to the quotient.", WRITTEN),
     *common_clauses(PREFIX, DOCUMENT, "qlmul.cpp"),
 )
 

@@ -43,7 +43,7 @@ CLAUSES = (
     Clause(
         "NGD-O1",
         "In the older form the third input is named offset and is subtracted the same way.",
-        OLDER,
+        f"{OLDER}, offset",
         situation="the older form",
     ),
     Clause(

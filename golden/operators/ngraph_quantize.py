@@ -58,7 +58,7 @@ CLAUSES = (
     Clause(
         "NGQ-O1",
         "In the older form the third input is named offset and is added the same way.",
-        OLDER,
+        f"{OLDER}, offset",
         situation="the older form",
     ),
     Clause(

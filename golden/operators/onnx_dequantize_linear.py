@@ -65,7 +65,7 @@ CLAUSES = (
     Clause(
         "OND-X1",
         "x_scale may be float8_e8m0fnu, a power of two; output_dtype is needed then.",
-        NEWEST,
+        f"{NEWEST}, T2: tensor(float8e8m0)",
         situation="a float8_e8m0fnu scale",
     ),
     Clause(
@@ -120,7 +120,7 @@ CLAUSES = (
     Clause(
         "OND-U5",
         "What a NaN or infinite zero point, or an infinite x by scale 0, gives.",
-        DOCUMENT,
+        f"{DOCUMENT}: silent",
         unspecified=True,
         situation="an undefined result",
     ),

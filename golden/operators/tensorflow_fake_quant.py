@@ -13,7 +13,7 @@ from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.rounding import EVEN, ROUND_MODES, is_nearest
 from tiebreak.golden.samples import tensorflow_fake_quant as samples
 
-DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
+DOCUMENT = "TensorFlow 2.21, API documentation of FakeQuantWithMinMaxVars"
 KERNEL = "TensorFlow 2.21, CPU kernel"
 LITE_TESTS = "TensorFlow Lite, fake_quant_test.cc"
 FORMULA = (
@@ -22,11 +22,29 @@ FORMULA = (
 )
 
 
+QUANTIZED = "Attributes: inputs values are quantized into the quantization range"
+# Where the document says what a clause says.
+PLACES = {
+    "F1": ", Attributes: [min; max] define the clamping range",
+    "F2": f", {QUANTIZED} [0; 2^num_bits - 1] when narrow_range is false",
+    "F3": f", {QUANTIZED} [1; 2^num_bits - 1] when narrow_range is true",
+    "F4": f", {QUANTIZED} and then de-quantized",
+    "A1": ", If 0 < min < max: min_adj = 0 and max_adj = max - min",
+    "A2": ", If min < max < 0: min_adj = min - max and max_adj = 0",
+    "A3": ", If min <= 0 <= max: scale = (max - min) / (2^num_bits - 1)",
+    "A4": ", If min <= 0 <= max: min_adj = scale * round(min / scale)",
+    "A5": ", If min <= 0 <= max: max_adj = max + min_adj - min",
+    "N1": ", Attributes: num_bits is the bitwidth of the quantization; between 2 and 16, inclusive; Args, num_bits",
+    "S1": ": to outputs tensor of same shape as inputs",
+    "T1": ", Args and Returns: a Tensor of type float32",
+}
+
+
 def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
     """The statements that both forms share."""
 
     def clause(name: str, text: str, unspecified: bool = False, situation: str = "", **when: Any) -> Clause:
-        source = f"{document}{': silent' if unspecified else ''}"
+        source = f"{document}{': silent' if unspecified else PLACES[name]}"
         return Clause(f"{prefix}-{name}", text, source, unspecified=unspecified, when=when, situation=situation)
 
     return (
@@ -312,7 +330,12 @@ OPERATOR = Operator(
     prefix="TFF",
     formula=FORMULA,
     sources=(DOCUMENT,),
-    clauses=(*clauses("TFF", DOCUMENT), Clause("TFF-G1", "min and max are scalars, the same for all.", DOCUMENT)),
+    clauses=(
+        *clauses("TFF", DOCUMENT),
+        Clause(
+            "TFF-G1", "min and max are scalars, the same for all.", f"{DOCUMENT}: via global float scalars min and max"
+        ),
+    ),
     attributes=ATTRIBUTES,
     forms=(("inputs", "min", "max"),),
     outputs=("outputs",),

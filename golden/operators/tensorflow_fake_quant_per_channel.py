@@ -8,7 +8,7 @@ from tiebreak.golden.operators import tensorflow_fake_quant as per_tensor
 from tiebreak.golden.operators.model import Clause, Operator
 from tiebreak.golden.samples import tensorflow_fake_quant_per_channel as samples
 
-DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVarsPerChannel"
+DOCUMENT = "TensorFlow 2.21, API documentation of FakeQuantWithMinMaxVarsPerChannel"
 RANKS = (1, 2, 4)
 
 
@@ -27,8 +27,16 @@ OPERATOR = Operator(
     sources=(DOCUMENT,),
     clauses=(
         *per_tensor.clauses("TFC", DOCUMENT),
-        Clause("TFC-G1", "min and max have the shape [d]; each belongs to one position of the last axis.", DOCUMENT),
-        Clause("TFC-G2", "The inputs' shape is [d], [b, d] or [b, h, w, d].", DOCUMENT),
+        Clause(
+            "TFC-G1",
+            "min and max have the shape [d]; each belongs to one position of the last axis.",
+            f"{DOCUMENT}: via per-channel floats min and max of shape [d]",
+        ),
+        Clause(
+            "TFC-G2",
+            "The inputs' shape is [d], [b, d] or [b, h, w, d].",
+            f"{DOCUMENT}: one of the shapes: [d], [b, d] [b, h, w, d]",
+        ),
     ),
     attributes=per_tensor.ATTRIBUTES,
     forms=(("inputs", "min", "max"),),

@@ -29,8 +29,9 @@ from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import tensorflow_quantize_and_dequantize as samples
 
 ID = "tensorflow.QuantizeAndDequantizeV4"
-DOCUMENT = "TensorFlow API documentation, QuantizeAndDequantizeV4"
-ALGORITHM = "TensorFlow API documentation, QuantizeAndDequantizeV2 (to which V4 refers)"
+DOCUMENT = "TensorFlow 2.21, API documentation of QuantizeAndDequantizeV4"
+ALGORITHM = "TensorFlow 2.21, API documentation of QuantizeAndDequantizeV2 (to which V4 refers)"
+FORMULA = "output = round(clamp(value, input_min, input_max) * scale_factor) / scale_factor"
 MODES = {"HALF_TO_EVEN": EVEN, "HALF_UP": "ROUND_NEAREST_UPWARD"}
 MODE_CLAUSES = {EVEN: "M1", "ROUND_NEAREST_UPWARD": "M2"}
 
@@ -43,13 +44,13 @@ def clauses(
         Clause(
             f"{prefix}-Q1",
             "Signed integers of num_bits bits: -2^(num_bits - 1) to 2^(num_bits - 1) - 1.",
-            algorithm,
+            f"{algorithm}: [-128, 127] for signed, num_bits = 8",
             when={"signed_input": True},
         ),
         Clause(
             f"{prefix}-Q2",
             "Unsigned integers of num_bits bits: 0 to 2^num_bits - 1.",
-            algorithm,
+            f"{algorithm}: [0, 255] for unsigned, num_bits = 8",
             when={"signed_input": False},
         ),
         Clause(
@@ -61,23 +62,29 @@ def clauses(
         Clause(
             f"{prefix}-S1",
             "scale_factor is the largest that maps [input_min, input_max] into the representable integers.",
-            algorithm,
+            f"{algorithm}: determines the maximum scale_factor that would map …",
         ),
         Clause(
             f"{prefix}-S2",
             "One of input_min and input_max determines scale_factor; the other is updated to the end of what is "
             "representable.",
-            algorithm,
+            f"{algorithm}: updates the other one to maximize the representable range",
         ),
         Clause(
             f"{prefix}-S3",
             "If the integers are unsigned, input_min is 0 whatever is given, and input_max decides.",
-            algorithm,
+            f"{algorithm}: input_min is forced to be 0, and only the specified input_max is used",
             when={"signed_input": False},
         ),
-        Clause(f"{prefix}-F1", "Each value is clamped to the updated [input_min, input_max].", algorithm),
-        Clause(f"{prefix}-F2", "The clamped value is multiplied by scale_factor and rounded to an integer.", algorithm),
-        Clause(f"{prefix}-F3", "The integer is divided by scale_factor.", algorithm),
+        Clause(
+            f"{prefix}-F1", "Each value is clamped to the updated [input_min, input_max].", f"{algorithm}: {FORMULA}"
+        ),
+        Clause(
+            f"{prefix}-F2",
+            "The clamped value is multiplied by scale_factor and rounded to an integer.",
+            f"{algorithm}: {FORMULA}",
+        ),
+        Clause(f"{prefix}-F3", "The integer is divided by scale_factor.", f"{algorithm}: {FORMULA}"),
         *rounding,
         Clause(
             f"{prefix}-R1",
@@ -108,7 +115,11 @@ def clauses(
             "Input, input_min, input_max and output have one of the four real types.",
             f"{document}, Args",
         ),
-        Clause(f"{prefix}-H1", "The output has the input's shape: it takes each value's place.", algorithm),
+        Clause(
+            f"{prefix}-H1",
+            "The output has the input's shape: it takes each value's place.",
+            f"{algorithm}: applies the following to each value",
+        ),
         Clause(
             f"{prefix}-U1",
             "What NaN and infinities give, in the input or in the range.",
@@ -168,7 +179,7 @@ def rounding_clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         Clause(
             f"{prefix}-M1",
             "HALF_TO_EVEN, the default: ties to the even integer.",
-            f"{document}, round_mode",
+            f"{document}, round_mode: from HALF_TO_EVEN and HALF_UP, defaults to HALF_TO_EVEN",
             when={"round_mode": "HALF_TO_EVEN"},
         ),
         Clause(
@@ -258,7 +269,6 @@ def representable(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {"signed": True, "lowest": -highest - (not attributes.get("narrow_range", False)), "highest": highest}
 
 
-FORMULA = "output = round(clamp(value, input_min, input_max) * scale_factor) / scale_factor"
 STEPS = (
     "lowest and highest, the integers at the ends, rounded to the input's type",
     "lowest / input_min if input_min < 0, highest / input_max if input_max > 0; the smaller is scale_factor "
@@ -331,7 +341,11 @@ OPERATOR = Operator(
     formula=FORMULA,
     sources=(DOCUMENT, ALGORITHM),
     clauses=(
-        Clause("TQD-E1", "The values are those of QuantizeAndDequantizeV2; only the gradient differs.", DOCUMENT),
+        Clause(
+            "TQD-E1",
+            "The values are those of QuantizeAndDequantizeV2; only the gradient differs.",
+            f"{DOCUMENT}: almost identical to QuantizeAndDequantizeV2, except that it returns a gradient",
+        ),
         *clauses("TQD", DOCUMENT, ALGORITHM, DOCUMENT, rounding_clauses("TQD", DOCUMENT)),
     ),
     attributes=attributes(),

@@ -45,9 +45,17 @@ OPERATOR = Operator(
     formula=other.FORMULA,
     sources=(DOCUMENT, ALGORITHM),
     clauses=(
-        Clause("TQC-E1", "The values are those of QuantizeAndDequantizeV2 with this number of bits.", DOCUMENT),
+        Clause(
+            "TQC-E1",
+            "The values are those of QuantizeAndDequantizeV2 with this number of bits.",
+            f"{DOCUMENT}: almost identical to QuantizeAndDequantizeV2, except that num_bits is a tensor",
+        ),
         *other.clauses("TQC", DOCUMENT, ALGORITHM, ALGORITHM, (ROUNDING,)),
-        Clause("TQC-N1", "num_bits is a tensor, an int32: its value can change from call to call.", DOCUMENT),
+        Clause(
+            "TQC-N1",
+            "num_bits is a tensor, an int32: its value can change from call to call.",
+            f"{DOCUMENT}: num_bits is a tensor, so its value can change during training",
+        ),
         Clause(
             "TQC-U8",
             "The shape of num_bits. One number for the whole input is meant, a scalar.",

@@ -64,7 +64,11 @@ OPERATOR = Operator(
             f"{DOCUMENT}, Args",
             situation="parameters that vary",
         ),
-        Clause("PFC-S2", "Scale and zero point are per channel: 1-D, of the input's size along axis.", DOCUMENT),
+        Clause(
+            "PFC-S2",
+            "Scale and zero point are per channel: 1-D, of the input's size along axis.",
+            f"{DOCUMENT}, Args: per channel",
+        ),
     ),
     attributes=(
         Attribute("axis", "the axis whose indices have parameters of their own", parse_axis, required=True),

@@ -61,7 +61,11 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         Clause(f"{prefix}-F4", "The difference is multiplied by the scale.", f"{document}, formula"),
         Clause(f"{prefix}-T1", "Input, scale and output are float32.", f"{document}, Args and Returns"),
         Clause(f"{prefix}-T2", "quant_min and quant_max are integers.", f"{document}, Args"),
-        Clause(f"{prefix}-S1", "The output has the shape of the input.", document),
+        Clause(
+            f"{prefix}-S1",
+            "The output has the shape of the input.",
+            f"{document}: a new tensor with the data in input fake quantized",
+        ),
         Clause(f"{prefix}-U1", "What a NaN operand gives.", silent, unspecified=True, situation="a NaN operand"),
         Clause(
             f"{prefix}-U2",

@@ -15,6 +15,7 @@ from tiebreak.golden.samples import torch_quantize_per_tensor as samples
 ID = "torch.quantize_per_tensor"
 DOCUMENT = "PyTorch 2.13, docstring of torch.quantize_per_tensor"
 QUANTIZER = "PyTorch 2.13, ATen/quantized/Quantizer.h, comment on AffineQuantizer"
+AFFINE = f"{QUANTIZER}: Y = clamp(round(X / scale + zero_point), min, max)"
 FAKE = "PyTorch 2.13, docstring of torch.fake_quantize_per_tensor_affine"
 KERNEL = "PyTorch 2.13, CPU kernel"
 TYPES = ("uint8", "int8", "int32")
@@ -35,13 +36,13 @@ LETTERS: Mapping[Kind, str] = {
 def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
     """The rules that both forms share, with a prefix for their ids and the docstring of the form."""
     return (
-        Clause(f"{prefix}-F1", "The input is divided by the scale.", QUANTIZER),
-        Clause(f"{prefix}-F2", "The zero point is added to the quotient, before anything is rounded.", QUANTIZER),
-        Clause(f"{prefix}-R1", "The sum is rounded to an integer, a nearest one.", QUANTIZER),
+        Clause(f"{prefix}-F1", "The input is divided by the scale.", AFFINE),
+        Clause(f"{prefix}-F2", "The zero point is added to the quotient, before anything is rounded.", AFFINE),
+        Clause(f"{prefix}-R1", "The sum is rounded to an integer, a nearest one.", AFFINE),
         Clause(
             f"{prefix}-C1",
             "The integer is clamped to the least and the greatest value of the quantized type.",
-            QUANTIZER,
+            AFFINE,
             situation="a result out of range",
         ),
         Clause(f"{prefix}-T1", "The input is a float tensor.", f"{document}, Arguments"),
@@ -55,7 +56,11 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
             "The zero point is the integer to which 0.0 is mapped, so one of the quantized type.",
             f"{document}, Arguments",
         ),
-        Clause(f"{prefix}-S1", "The output has the shape of the input.", document),
+        Clause(
+            f"{prefix}-S1",
+            "The output has the shape of the input.",
+            f"{document}: Converts a float tensor to a … quantized tensor",
+        ),
         Clause(
             f"{prefix}-U1",
             "Which integer round gives halfway between two.",

@@ -37,7 +37,7 @@ LEAST_SHIFT, MOST_SHIFT = 2, 62
 ZERO_POINTS_OF_UINT16 = (0, 1 << 15)
 
 CLAUSES = (
-    Clause("TRS-F1", "The input zero point is subtracted, both extended to 48 bits first.", f"{PSEUDOCODE}"),
+    Clause("TRS-F1", "The input zero point is subtracted, both extended to 48 bits first.", f"{PSEUDOCODE}, input_zp"),
     Clause(
         "TRS-F2",
         "With scale32 the difference is multiplied by a multiplier of 32 bits, in 64 bits, and divided by 2^shift.",
@@ -50,7 +50,7 @@ CLAUSES = (
         f"{HELPERS}, apply_scale_16",
         when={"scale32": False},
     ),
-    Clause("TRS-F4", "The output zero point is added to the rounded quotient.", f"{PSEUDOCODE}"),
+    Clause("TRS-F4", "The output zero point is added to the rounded quotient.", f"{PSEUDOCODE}, output_zp"),
     Clause(
         "TRS-R1",
         "With SINGLE_ROUND 2^(shift-1) is added before an arithmetic shift: to nearest, ties to the greater integer.",
@@ -71,7 +71,7 @@ CLAUSES = (
         f"{PAGE}, precision requirements; the sum's part is version 1.1's",
         when={"rounding_mode": INEXACT},
     ),
-    Clause("TRS-C1", "The sum is clamped to the range of the output's type.", f"{PSEUDOCODE}",
+    Clause("TRS-C1", "The sum is clamped to the range of the output's type.", f"{PSEUDOCODE}, the last clip",
            situation="a result out of range"),
     Clause(
         "TRS-T1",
@@ -91,7 +91,7 @@ CLAUSES = (
     Clause(
         "TRS-S2",
         "With per_channel each index of the last axis has its own, so the input has an axis.",
-        f"{PSEUDOCODE}",
+        f"{PSEUDOCODE}, per_channel",
         when={"per_channel": True},
     ),
     Clause("TRS-S3", "The output has the shape of the input.", f"{PAGE}, arguments"),

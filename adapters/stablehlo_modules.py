@@ -1,4 +1,4 @@
-"""uniform_quantize and uniform_dequantize in MLIR's dialect of StableHLO, as IREE compiles them.
+"""uniform_quantize and uniform_dequantize in MLIR's dialect of StableHLO: modules of one function, graph.
 
 Scales, zero points and ends of storage are parts of the types, so each module is for certain values of them. Shapes are
 static: IREE lowers no other. MLIR's integers have no sign; the quantized type says how their bits are read.
@@ -20,8 +20,8 @@ from tiebreak.golden.operators import get_operator, stablehlo_uniform_dequantize
 from tiebreak.golden.problem import Array
 
 QUANTIZE, DEQUANTIZE = stablehlo_uniform_quantize.ID, stablehlo_uniform_dequantize.ID
-CLAIM = "the StableHLO specification (docs/spec.md), whose dialect IREE's compiler takes as input"
-CLAIMS = {QUANTIZE: CLAIM, DEQUANTIZE: CLAIM}
+OPERATORS = (QUANTIZE, DEQUANTIZE)
+DOCUMENT = "the StableHLO specification (docs/spec.md)"
 FLOATS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 MODULE = """module {{
   func.func @graph(%operand: {operand}) -> {result} {{
