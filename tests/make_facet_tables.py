@@ -26,6 +26,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
     "tosa.RESCALE": (("int32", "int8", {}),),
     "tflite.Requantize": (("int8", "int8", {"rounding": "double"}),),
     "onnx.QLinearMatMul": (("float32", "int8", {}),),
+    "onnx.MatMulInteger": (("uint8", "int32", {}),),
     "com.microsoft.MatMulNBits": (("float32", "", {}), ("bfloat16", "", {})),
     "tensorflow.QuantizeAndDequantizeV4": (("float32", "", {}),),
     "com.microsoft.QLinearAdd": (("float32", "int8", {}),),
@@ -41,6 +42,7 @@ PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of in
 ALSO = {  # operators with the same tables
     "tensorflow.QuantizeAndDequantizeV4": ", V2 and V3",
     "onnx.QuantizeLinear": ", `ngraph.Quantize`, `tensorflow.UniformQuantize` and `stablehlo.uniform_quantize`",
+    "onnx.MatMulInteger": " and `onnx.ConvInteger`",
     "onnx.QLinearMatMul": ", `onnx.QLinearConv`, `com.microsoft.QGemm` and `com.microsoft.QLinearMul`",
 }
 # Casts whose tables of facets have together every value, by the sort of type that they lead to.

@@ -179,7 +179,7 @@ def test_real_onnxruntime_divides_in_float32_and_rounds_to_even() -> None:
 
 def test_what_cannot_be_audited_is_one_line() -> None:
     for arguments, code, text in (
-        (["numpy-naive", "--operator", "onnx.MatMulInteger"], 2, "audit knows"),
+        (["numpy-naive", "--operator", "tensorflow.FakeQuantWithMinMaxVars"], 2, "audit knows"),
         (["numpy-naive", "--operator", "onnx.QuantizeLinear", "--type", "float8_e4m3fn"], 2, "integer outputs"),
         (["nothing-such", "--operator", "onnx.QuantizeLinear"], 2, "nothing-such"),
         ([f"{BOXES}:refuses", "--operator", "onnx.QuantizeLinear"], 4, "does not take the node: not this one"),
@@ -199,7 +199,7 @@ def test_facets_and_values_have_words() -> None:
             assert facet.values and all(facet.sentences.values()) and len(facet.by_id) == len(facet.values)
             assert all(re.fullmatch(r"[A-Za-z0-9_-]+", value.id) for value in facet.values)
     with pytest.raises(InvalidInput, match="no table of semantics"):
-        arithmetic_of(make_node("onnx.MatMulInteger"))
+        arithmetic_of(make_node("tensorflow.FakeQuantWithMinMaxVars"))
 
 
 def test_calls_without_a_result_are_kept_and_the_rest_is_judged() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import wrong_onnx_matmul_integer as integer
 import wrong_onnx_qlinear_matmul as qlinear
+from causes_of_records import causes_of
 from hypothesis import given, settings
 
 from tiebreak.adapters.onnx_reference import OnnxReference
@@ -19,6 +21,7 @@ from tiebreak.conformance.judging.judge import codes_of_outputs
 from tiebreak.conformance.judging.rows import element_operands
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput
@@ -271,6 +274,38 @@ def test_the_reference_evaluator_adds_the_zero_point_before_it_rounds() -> None:
     inputs = (u8([[1]]), f32(0.5), u8(0), i8([[1]]), f32(1), i8(0), f32(1), u8(3))
     (y,) = OnnxReference().compile(node)(*map(np.asarray, inputs))
     assert y.tolist() == [[4]]
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+@pytest.mark.parametrize(
+    ("box", "wanted", "at_least"),
+    [
+        (integer.signed_alone, {"operand-as-signed:a and b"}, 250),
+        (integer.point_of_column, {"along-other-axis:a_zero_point"}, 150),
+        (integer.points_in_memory, {f"one-for-each-element:{name}_zero_point" for name in "ab"}, 30),
+    ],
+    ids=["signed", "columns", "elements"],
+)
+def test_wrong_integer_matrices_get_their_causes_and_no_others(
+    box: Callable[..., Any], wanted: set[str], at_least: int, kind: str
+) -> None:
+    """Batches of both kinds of zero points have a cause of two mistakes, if any: they are not among these."""
+    found = causes_of(box, [case for case in vectors(INTEGER, kind, "int32") if "batch-both" not in case.id])
+    if box is integer.signed_alone and kind == "int8":
+        assert not found
+    else:
+        assert set(found) == {sentence_of(id_) for id_ in wanted} and found.total() >= at_least, found
+
+
+@pytest.mark.parametrize(("rows", "inner"), [(2, 5), (3, 3), (5, 2)])
+def test_zero_points_of_rows_along_columns_are_the_first_ones_and_zeros(rows: int, inner: int) -> None:
+    """Of 5 columns for 2 zero points 7 and 8 the last three have 0, with ones in both matrices: 5 - 7 - 8."""
+    node = make_node(INTEGER, real="int8", quantized="int32", operands=("int8",), form=1)
+    points = np.arange(7, 7 + rows).astype(np.int8)
+    inputs = np.ones((rows, inner), np.int8), np.ones((inner, 2), np.int8), points
+    wanted = inner - sum(points.tolist()[:inner])
+    run = {cause.id: run for cause, run in TESTED[INTEGER].mistakes or ()}["along-other-axis:a_zero_point"]
+    assert run(node, *inputs)[0].tolist() == [[wanted] * 2] * rows
 
 
 @pytest.mark.parametrize("operator", [INTEGER, QLINEAR])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from causes_of_records import causes_of
-from onnx.reference.ops.op_conv import _conv_implementation
+from wrong_onnx_conv_integer import convolved
 
 from tiebreak.conformance.operators.onnx_conv_integer_mistakes import MISTAKES
 from tiebreak.conformance.semantics.causes import sentence_of
@@ -29,15 +29,6 @@ def points_of(node: Any, given: tuple[Array, ...]) -> tuple[Array, Array]:
     zero = np.zeros((), np.int64)
     x, w = (np.asarray(named.get(f"{name}_zero_point", zero)).astype(np.int64) for name in "xw")
     return x, w
-
-
-def convolved(node: Any, x: Array, w: Array) -> Array:
-    """By ONNX's reference evaluator, of differences."""
-    axes = x.ndim - 2
-    auto_pad, pads = node.value("auto_pad"), tuple(node.value("pads")) or (0,) * 2 * axes
-    strides, dilations = (tuple(node.value(name)) or (1,) * axes for name in ("strides", "dilations"))
-    group = int(node.value("group"))
-    return np.asarray(_conv_implementation(x, w, None, auto_pad, dilations, group, w.shape[2:], pads, strides))
 
 
 def right(node: Any, x: Array, w: Array, *given: Array) -> tuple[Array, ...]:

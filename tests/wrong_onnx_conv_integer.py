@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from onnx.reference.ops.op_conv import _conv_implementation
 from wrong_onnx_qlinear_conv import RIGHT_SUMS, SUMS, Summing, is_plain, one_weight_at_once, wraps
 
 from wrong_model import Array, WrongBackend
@@ -60,6 +61,22 @@ def of_both(node: Any, x: Array, w: Array, *points: Array) -> tuple[Array, ...]:
     return (RIGHT_SUMS.sums(node, x, w, *points).astype(np.int32),)
 
 
+def convolved(node: Any, x: Array, w: Array) -> Array:
+    """By ONNX's reference evaluator, of differences."""
+    axes = x.ndim - 2
+    auto_pad, pads = node.value("auto_pad"), tuple(node.value("pads")) or (0,) * 2 * axes
+    strides, dilations = (tuple(node.value(name)) or (1,) * axes for name in ("strides", "dilations"))
+    group = int(node.value("group"))
+    return np.asarray(_conv_implementation(x, w, None, auto_pad, dilations, group, w.shape[2:], pads, strides))
+
+
+def of_differences(node: Any, x: Array, w: Array, *points: Array) -> tuple[Array, ...]:
+    """Differences of int64 convolved by another implementation."""
+    x_point, w_point = by_name(node, x, w, points)
+    channels = w_point.astype(np.int64).reshape(-1, *(1,) * (w.ndim - 1))
+    return (convolved(node, x.astype(np.int64) - x_point, w.astype(np.int64) - channels).astype(np.int32),)
+
+
 WRONG = [
     *(
         WrongBackend(f"integer conv: {name}", OPERATOR, convolver(Summing(**parts)), flag, EVERY[:1])
@@ -72,4 +89,7 @@ WRONG = [
     WrongBackend("integer conv: products wrap", OPERATOR, convolver(
         Summing(total=lambda terms: sum(wraps("int16", term) for term in terms))), "ZeroPointEdge", EVERY[:1]),
 ]  # fmt: skip
-RIGHT = [WrongBackend("integer conv, right: in Python's integers", OPERATOR, convolver(RIGHT_SUMS), "", EVERY)]
+RIGHT = [
+    WrongBackend("integer conv, right: in Python's integers", OPERATOR, convolver(RIGHT_SUMS), "", EVERY),
+    WrongBackend("integer conv, right: of differences", OPERATOR, of_differences, "", EVERY),
+]

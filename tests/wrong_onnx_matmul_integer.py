@@ -77,6 +77,35 @@ def differences_wrap(node: Any, values: Pair, points: Pair) -> Pair:
 RIGHT_PARTS = MatMulInteger()
 
 
+def signed_alone(node: Any, a: Array, b: Array, *points: Array) -> tuple[Array, ...]:
+    """Two unsigned matrices without zero points taken for signed ones."""
+    if points or {a.dtype, b.dtype} != {np.dtype(np.uint8)}:
+        return RIGHT_PARTS(node, a, b, *points)
+    return (np.asarray(np.matmul(a.view(np.int8), b.view(np.int8), dtype=np.int32)),)
+
+
+def point_of_column(node: Any, a: Array, b: Array, *points: Array) -> tuple[Array, ...]:
+    """Number k of a's zero points for column k of a matrix, as far as there are any."""
+    a_zp, b_zp = by_name(node, points)
+    if a_zp.ndim != 1:
+        return RIGHT_PARTS(node, a, b, *points)
+    numbers = dict(enumerate(a_zp.tolist()))
+    left = [[x - numbers.get(k, 0) for k, x in enumerate(row)] for row in a.tolist()]
+    return (np.array(left, np.int32).reshape(a.shape) @ (b.astype(np.int32) - b_zp.astype(np.int32)),)
+
+
+def points_in_memory(node: Any, a: Array, b: Array, *points: Array) -> tuple[Array, ...]:
+    """Zero points of rows or columns of batches read in steps of the whole tensor; behind them is 0."""
+    given = by_name(node, points)
+    left, right = (matrix.astype(np.int32) for matrix in (a, b))
+    for matrix, own in zip((left, right), given, strict=True):
+        if own.ndim > 2:
+            matrix.reshape(-1)[: own.size] -= own.reshape(-1)
+        else:
+            matrix -= (own.reshape(-1, 1) if own.ndim and matrix is left else own).astype(np.int32)
+    return (np.asarray(np.matmul(left, right)),)
+
+
 def wrong(name: str, flag: str, types: tuple[tuple[str, str], ...] = TYPES, **parts: Any) -> WrongBackend:
     return WrongBackend(f"matmul-integer: {name}", OPERATOR, replace(RIGHT_PARTS, **parts), flag, types)
 
@@ -103,6 +132,9 @@ WRONG = [
     wrong("next zero point of rows", "PerRow", row=lambda place: place[-2] + 1),
     wrong("first zero point of columns for all", "PerColumn", column=lambda place: 0),
     wrong("zero points of columns along rows", "PerColumn", column=lambda place: place[-2]),
+    WrongBackend("matmul-integer: signed without zero points", OPERATOR, signed_alone, "NoZeroPoint", TYPES[:1]),
+    WrongBackend("matmul-integer: a_zero_point along columns", OPERATOR, point_of_column, "PerRow", TYPES),
+    WrongBackend("matmul-integer: zero points of elements", OPERATOR, points_in_memory, "Batch", TYPES),
 ]  # fmt: skip
 
 

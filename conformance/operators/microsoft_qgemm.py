@@ -183,4 +183,5 @@ TESTED = OperatorUnderTest(
         of_integers=True,
         as_called=as_rows_and_bias,
     ),
+    swept_as_matrices=("B",),
 )

@@ -6,7 +6,14 @@ from typing import Any
 
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.layouts import ImageLayout
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.onnx_conv_integer_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.onnx_convolution_drawn import (
     bytes_of,
@@ -16,6 +23,7 @@ from tiebreak.conformance.operators.onnx_convolution_drawn import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.byte_products import ByteProducts, as_pixels, role_of_byte_products
 from tiebreak.golden.operators.onnx_conv_integer import ID
 from tiebreak.golden.operators.onnx_convolution import BYTES
 from tiebreak.golden.samples.model import Tensor
@@ -77,5 +85,5 @@ TESTED = OperatorUnderTest(
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
     situations={"a zero point for each channel": several("w_zero_point")},
-    semantics=Absent("nothing is rounded: there is one sum, and the mistakes name what else a backend may do"),
+    semantics=AuditedSemantics(ByteProducts, never_elementwise, role_of=role_of_byte_products, as_called=as_pixels),
 )

@@ -10,10 +10,18 @@ from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situ
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.layouts import Place, ProductLayout
 from tiebreak.conformance.operators.matrix_products import drawn_matrices
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    CaseConstraints,
+    OperatorUnderTest,
+    never_elementwise,
+)
 from tiebreak.conformance.operators.onnx_matmul_integer_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.byte_products import ByteProducts, as_rows, role_of_byte_products
 from tiebreak.golden.onnx_types import BYTES
 from tiebreak.golden.operators.onnx_matmul_integer import ID, POINTS
 from tiebreak.golden.products import points_of_both
@@ -106,5 +114,6 @@ TESTED = OperatorUnderTest(
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are about rounding a quotient; here nothing is rounded"),
+    semantics=AuditedSemantics(ByteProducts, never_elementwise, role_of=role_of_byte_products, as_called=as_rows),
+    swept_as_matrices=("B",),
 )

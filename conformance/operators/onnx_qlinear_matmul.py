@@ -190,4 +190,5 @@ TESTED = OperatorUnderTest(
         of_integers=True,
         as_called=as_rows,
     ),
+    swept_as_matrices=("b",),
 )

@@ -184,14 +184,44 @@ def read_otherwise(number: int, *, unsigned: bool, point: bool) -> Read:
     return found
 
 
+def both_read_otherwise(*, unsigned: bool) -> Read:
+    """Both operands, which have one type, read with the other signedness; their zero points are right."""
+
+    def found(node: Node, operands: Operands) -> Operands:
+        for number in (0, 1):
+            operands = read_otherwise(number, unsigned=unsigned, point=False)(node, operands)
+        return operands
+
+    return found
+
+
 def along_inner_axis(which: str) -> Read:
-    """Zero points of rows or columns along the inner axis, as NumPy broadcasts a vector, if there are as many."""
+    """Zero points of rows or columns along the inner axis of a matrix: the first ones, and 0 if there are too few."""
 
     def found(node: Node, operands: Operands) -> Operands:
         own, tensor = getattr(operands, which), getattr(operands, which[0])
-        if own.size < 2 or own.ndim != 2 or tensor.shape[0] != tensor.shape[1]:
+        if own.size < 2 or own.ndim != 2:
             raise ValueError("there is nothing to mistake")
-        return changed(operands, which, own.T)
+        inner, shape = (tensor.shape[1], (1, -1)) if which == "a_zero_point" else (tensor.shape[0], (-1, 1))
+        return changed(operands, which, first_of(own, inner).reshape(shape))
+
+    return found
+
+
+def first_of(values: Array, count: int) -> Array:
+    """So many values as they lie in memory, zeros behind the last one."""
+    kept = values.reshape(-1)[:count]
+    return np.concatenate([kept, np.zeros(count - kept.size, kept.dtype)])
+
+
+def of_elements(which: str) -> Read:
+    """Zero points of rows or columns of a batch read where those of its elements would lie."""
+
+    def found(node: Node, operands: Operands) -> Operands:
+        own, tensor = getattr(operands, which), getattr(operands, which[0])
+        if own.size < 2 or own.ndim < 3:
+            raise ValueError("there is nothing to mistake")
+        return changed(operands, which, first_of(own, tensor.size).reshape(tensor.shape))
 
     return found
 
@@ -207,8 +237,12 @@ READS = (
         for unsigned in (True, False)
         for point in (False, True)
     ),
+    step("operand-as-signed:a and b", "sum", read=both_read_otherwise(unsigned=True)),
+    step("operand-as-unsigned:a and b", "sum", read=both_read_otherwise(unsigned=False)),
     step("one-for-all:a_zero_point", "rows", read=first_point("a_zero_point")),
     step("one-for-all:b_zero_point", "columns", read=first_point("b_zero_point")),
     step("along-other-axis:a_zero_point", "rows", read=along_inner_axis("a_zero_point")),
     step("along-other-axis:b_zero_point", "columns", read=along_inner_axis("b_zero_point")),
+    step("one-for-each-element:a_zero_point", "rows", read=of_elements("a_zero_point")),
+    step("one-for-each-element:b_zero_point", "columns", read=of_elements("b_zero_point")),
 )  # fmt: skip

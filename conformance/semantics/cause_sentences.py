@@ -397,6 +397,7 @@ SENTENCES = {
     "operand-as-signed": "reads as signed: {}",
     "operand-as-unsigned": "reads as unsigned: {}",
     "along-other-axis": "{} along the other axis",
+    "one-for-each-element": "{} read where one of each element would lie, 0 behind its end",
     "along-depth": "{} along the first axis of an image with three",
     # QLinearAdd, QLinearMul
     "ratios-in-float32": "multiplies by ratios of the scales that are rounded to float32",

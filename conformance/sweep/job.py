@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
+from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import Interval
@@ -87,27 +88,46 @@ def with_a_range(spec: Operator) -> str:
 
 
 def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:
-    """The typed case with a first input of the lowest rank that the operator takes, and numbers or vectors of one."""
+    """The typed case with a first input of the lowest rank that the operator takes, and numbers or vectors of one.
+
+    Factors of a product of matrices have one row and one column.
+    """
+    matrices = TESTED[selection.operators[0]].swept_as_matrices
+    products = {
+        name: f"[[{text}]]" if name in matrices and not is_list(name, text) else text for name, text in given.items()
+    }
     vectors = {name: text if is_list(name, text) else f"[{text}]" for name, text in given.items()}
     problems: list[InvalidInput] = []
-    for first_value, others in (("0", given), ("[0]", given), ("[0]", vectors)):
+    tried = (("0", given), ("[0]", given), ("[0]", vectors))
+    for first_value, others in (("[[0]]", products),) if matrices else tried:
         try:
             return typed_case(replace(selection, inputs={first: first_value, **others}), selection.operators)
         except InvalidInput as error:
             problems.append(error)
-    raise problems[1]  # about numbers as they were typed
+    raise problems[min(1, len(problems) - 1)]  # about numbers as they were typed
 
 
 def with_fitting_shape(space: Space) -> Space:
-    """The space with a first input that the node accepts: a vector, else a column. InvalidInput if neither."""
+    """The space with a first input that the node accepts: a vector, else a column. InvalidInput if neither.
+
+    The result has the first input's shape.
+    """
     for column in (False, True):
         found = Space(space.node, space.others, space.every_scale, column)
         try:
-            problems_of(Case("sweep", found.node, (found.first_input(0, 2), *found.other_inputs(0))))
+            check_result(found)
             return found
         except InvalidInput as error:
             problem = error
     raise problem
+
+
+def check_result(space: Space) -> None:
+    x = space.first_input(0, 2)
+    first, *_ = problems_of(Case("sweep", space.node, (x, *space.other_inputs(0))))
+    if first.shape != x.shape:
+        what = f"a result of shape {list(first.shape)} for an input of shape {list(x.shape)}"
+        raise InvalidInput(f"{space.node.operator}: a sweep wants a result for each number, not {what}")
 
 
 class ExplainingRunner(BlockRunner, Protocol):

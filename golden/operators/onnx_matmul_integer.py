@@ -8,7 +8,7 @@ from typing import Any
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES
-from tiebreak.golden.operators.model import Clause, Operator, Types
+from tiebreak.golden.operators.model import Answer, Clause, Contest, Operator, Types
 from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.products import matrix_product, points_of_both, product_shape
 from tiebreak.golden.rounding import EVEN
@@ -66,6 +66,23 @@ CLAUSES = (
         situation="an undefined result",
     ),
 )  # fmt: skip
+CONTESTED = (
+    Contest(
+        "onnx-matmul-integer-axis-of-a-list",
+        "Has a list of zero points of A one for each row, or one for each column, as NumPy broadcasts it?",
+        ("OMI-P3",),
+        {"real": "uint8", "quantized": "int32", "operands": ("uint8",)},
+        ([[1, 2], [3, 4]], [[1, 0], [0, 1]], [1, 2], 0),
+        (
+            Answer(f"{DOCUMENT}, a_zero_point", "per row: [zp_1, ..., zp_M]", (0.0, 1.0, 1.0, 2.0), judged=True),
+            Answer("ONNX reference evaluator 1.23.2, as observed", "A - a_zero_point in NumPy", (0.0, 0.0, 2.0, 2.0)),
+            Answer(
+                "tinygrad 0.14.0, as observed", "A - a_zero_point, broadcast along the columns", (0.0, 0.0, 2.0, 2.0)
+            ),
+            Answer("IREE 3.13.0, as observed", "the first K values along the columns", (0.0, 0.0, 2.0, 2.0)),
+        ),
+    ),
+)
 
 
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -119,4 +136,5 @@ OPERATOR = Operator(
     },
     files=samples.FILES,
     samples=samples.samples,
+    contested=CONTESTED,
 )
