@@ -46,10 +46,13 @@ def test_it_takes_scales_along_a_dimension_and_quantized_operands() -> None:
 
 
 def test_unsigned_storage_is_read_and_written_as_signed() -> None:
-    """Not what the document says: 200 is 200, and 255 less 128 is 127. Quantize does so in longer arrays alone."""
+    """Not what the document says: 200 is 200, and 255 less 128 is 127. Quantize does so in longer arrays alone.
+
+    On a processor with AVX-512 longer arrays are right, too.
+    """
     node = make_node(QUANTIZE, real="float32", quantized="uint8")
     assert answer(node, [100, 200, 255, 300], 1.0, 0) == [100, 200, 255, 255]
-    assert answer(node, [200] * 9, 1.0, 0) == [127] * 9
+    assert answer(node, [200] * 9, 1.0, 0) in ([127] * 9, [200] * 9)
     node = make_node(DEQUANTIZE, real="float32", quantized="uint8")
     assert answer(node, [0, 127, 128, 255], 0.5, 128) == [-64.0, -0.5, -128.0, -64.5]
 
