@@ -5,7 +5,7 @@
 A node is a pair of types with each value of saturate and round_mode that matters there. A backend's worker is started
 once for all nodes, and again after a crash. Of the 2^32 inputs of a 32-bit type --blocks takes only that many of 1,024
 equal parts, evenly spread. Prints a Markdown table. FILE gets a line of JSON for each node as soon as it is done; nodes
-that it has already are not asked again.
+that it has already are not asked again. A line says the backend's version and the day.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,15 @@ def swept(spec: str, found: Sequence[Selection], most_blocks: int) -> Iterator[R
         sweeper = Sweeper(spec, space, judge=judge_for(space), pinned=False, **kept)
         begin = time.perf_counter()
         row = described(spec, selection) | result(sweeper, spread(space, most_blocks))
-        yield row | {"seconds": round(time.perf_counter() - begin, 3)}
+        yield row | recorded(sweeper) | {"seconds": round(time.perf_counter() - begin, 3)}
     if sweeper is not None:
         sweeper.close()
+
+
+def recorded(sweeper: Sweeper) -> Row:
+    """The day in UTC, and the version of the backend that answered; a backend that did not start told none."""
+    day = datetime.now(UTC).date().isoformat()
+    return {"version": str(sweeper.hello["version"]), "day": day} if sweeper.hello else {"day": day}
 
 
 def spread(space: Space, most: int) -> range:

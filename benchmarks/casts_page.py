@@ -35,6 +35,17 @@ def read_all(paths: Iterable[str]) -> list[Row]:
     return list(rows.values())
 
 
+def versions(rows: Iterable[Row]) -> Iterator[str]:
+    """A line for each backend and version, with its first and last day. Rows of earlier days have neither."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        groups[row["backend"], row.get("version", "")].append(row.get("day", ""))
+    for (backend, version), days in groups.items():
+        known = sorted(day for day in days if day)
+        when = " to ".join(dict.fromkeys((known[0], known[-1]))) if known else "day not recorded"
+        yield f"- {backend} {version or '(version not recorded)'}, {when}: {len(days)} nodes"
+
+
 def is_whole(row: Row) -> bool:
     """Whether every input of the node's type has a result."""
     whole = 1 << ELEMENT_TYPES[row["source"]].bits
@@ -94,7 +105,7 @@ def deviations(rows: Iterable[Row]) -> Iterator[str]:
 
 
 def page(rows: Sequence[Row]) -> str:
-    parts = [HEAD, *summary(rows)]
+    parts = [HEAD, *summary(rows), "", "Asked:", "", *versions(rows)]
     if left := list(left_out(rows)):
         parts += ["", "Not swept whole:", "", *left]
     return "\n".join([*parts, "", "## What deviates", "", *deviations(rows)]) + "\n"

@@ -8,6 +8,7 @@ import re
 import resource
 import sys
 from dataclasses import replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,7 @@ def test_every_cast_is_swept_on_one_worker(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "mine.py").write_text(TRUNCATING)
     asked = ["-b", f"{tmp_path}/mine.py:Truncating", "--source", "float4_e2m1fn", "--source", "float16"]
     asked += ["--target", "int4", "--target", "float8_e5m2fnuz", "-o", str(tmp_path / "rows.json")]
+    begin = datetime.now(UTC).date()
     assert casts.main(asked) == 0
     rows = [json.loads(line) for line in (tmp_path / "rows.json").read_text().splitlines()]
     found = {(row["source"], row["target"], row["opset"], row["attributes"].get("saturate")): row for row in rows}
@@ -221,6 +223,8 @@ def test_every_cast_is_swept_on_one_worker(tmp_path: Path, capsys: pytest.Captur
     row = found["float4_e2m1fn", "int4", 0, None]
     assert row["counts"] == {"exact": 14, "working-precision": 0, "unspecified": 0, "deviates": 2}
     assert found["float16", "float8_e5m2fnuz", 24, False]["message"] == "int4 | only"
+    assert {row["version"] for row in rows} == {"1"}
+    assert all(begin <= date.fromisoformat(row["day"]) <= datetime.now(UTC).date() for row in rows)
     lines = capsys.readouterr().out.splitlines()
     assert any("| 16 | 2 | 0 | 0x3 = 1.5: 1, not 2 |" in line for line in lines)
     assert all(line.count("|") == 9 for line in lines)
@@ -232,13 +236,16 @@ def test_the_page_of_casts_says_what_was_swept_and_what_deviates(tmp_path: Path)
     counts = {"exact": 14, "working-precision": 0, "unspecified": 0, "deviates": 2}
     whole = node | {"source": "float4_e2m1fn", "counts": counts, "first": first}
     part = node | {"source": "float16", "counts": {"exact": 64}, "first": []}
-    other = whole | {"backend": "other"}
+    other = whole | {"backend": "other", "version": "1.2", "day": "2026-11-27"}
+    later = other | {"attributes": {"saturate": True}, "day": "2026-11-28"}
     refused = node | {"source": "float32", "status": "unsupported", "message": "no"}
     (tmp_path / "old").write_text(json.dumps(whole | {"counts": {"exact": 16}, "first": []}) + "\n")
-    (tmp_path / "new").write_text("".join(f"{json.dumps(row)}\n" for row in (whole, part, refused, other)))
+    (tmp_path / "new").write_text("".join(f"{json.dumps(row)}\n" for row in (whole, part, refused, other, later)))
     lines = casts_page.page(casts_page.read_all([str(tmp_path / "old"), str(tmp_path / "new")])).splitlines()
     assert "| it | 3 | 1 | 1 | 0 | 80 | 2 |" in lines
     assert "- other: float16, float32 not asked" in lines
+    assert "- it (version not recorded), day not recorded: 3 nodes" in lines
+    assert "- other 1.2, 2026-11-27 to 2026-11-28: 2 nodes" in lines
     assert "- it, float16: 1 nodes, 64 inputs of each" in lines
     assert "| it | int4 | – | float4_e2m1fn 2 | 0x3 = 1.5: 1, not 2 |" in lines
 

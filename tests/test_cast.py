@@ -12,11 +12,17 @@ import wrong_onnx_cast as casts
 from causes_of_records import causes_of
 from hypothesis import given, settings
 
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.recorded_elements import recorded_case
 from tiebreak.conformance.cases.generators import cases, generate_cases
+from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.running.explaining import all_deviating, evidence_of, explained_cases
+from tiebreak.conformance.running.recorded_tables import first_clause
+from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
+from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.vector_index import indexed_cases
@@ -61,6 +67,7 @@ NAMED = (
     ("power-down-is-up", ("bfloat16", casts.E8M0), "power-rounds:up where round_mode is down"),
     ("power-halfway-down", ("float32", casts.E8M0),
      "power-rounds:to nearest, halfway down, where round_mode is nearest"),
+    ("power-mode-ignored", ("float32", casts.E8M0), "power-mode-ignored:to nearest, halfway to an even code"),
     ("power-one-more", ("float32", casts.E8M0), "power-one-more"),
     ("power-one-less", ("float32", casts.E8M0), "power-one-less"),
     ("power-of-field", ("float32", casts.E8M0), "power-of-field:within the range"),
@@ -135,6 +142,38 @@ def test_zero_for_nan_has_the_other_sign_in_ml_dtypes() -> None:
 def test_powers_by_ml_dtypes_are_exponent_fields() -> None:
     counts = named(by_ml_dtypes, ("float32", casts.E8M0), round_mode="nearest", saturate=False)
     assert set(counts) == {sentence_of("power-of-field:but zero is NaN")}, counts
+
+
+def all_but_nearest_ignored(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    """Halfway to an even code in the modes up and down alone."""
+    is_right = node.attributes.get("round_mode") == "nearest"
+    return casts.C.run(node, x) if is_right else BOXES["power-mode-ignored"](node, x)
+
+
+def test_a_mode_that_is_right_says_that_modes_are_not_ignored() -> None:
+    counts = named(all_but_nearest_ignored, ("float32", casts.E8M0))
+    modes = ("where round_mode is up", "where round_mode is down")
+    assert len(counts) > 1 and all(text.endswith(modes) for text in counts), counts
+
+
+def test_a_cause_of_several_modes_breaks_the_clause_of_each_nodes_own() -> None:
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it"})
+    for case in indexed_cases(VECTORS / file_name(OPERATOR, "float32", casts.E8M0)):
+        with np.errstate(all="ignore"):
+            record(records, case, Outcome("ok", BOXES["power-mode-ignored"](case.node, *case.inputs)))
+    evidence = evidence_of(records, all_deviating(records), explained_cases([records]))
+    _, _, clauses = settle_causes(evidence)
+    modes = [records.cases[case].node.value("round_mode") for case in evidence.deviating.case.tolist()]
+    assert set(zip(modes, clauses, strict=True)) == {("up", "ONC-R4"), ("down", "ONC-R5"), ("nearest", "ONC-R6")}
+
+
+def test_an_unexplained_element_breaks_the_rounding_to_its_own_type() -> None:
+    def first(target: str, **attributes: Any) -> str:
+        return first_clause(make_node(OPERATOR, real="float32", quantized=target, attributes=attributes))
+
+    targets = ("float8_e5m2", casts.FLOAT4, "int4", casts.E8M0)
+    assert [first(target) for target in targets] == ["ONC-R1", "ONC-R2", "ONC-R3", "ONC-R4"]
+    assert first(casts.E8M0, round_mode="down") == "ONC-R5"
 
 
 FIELDS = {"float8_e4m3fn": (4, 3), "float8_e5m2": (5, 2), "float8_e5m2fnuz": (5, 2), casts.E8M0: (8, 0)}

@@ -55,6 +55,8 @@ CASTS: tuple[tuple[str, str, str, Attributes, list[Any], list[int]], ...] = (
         )
     ),
     ("onnxruntime", "int4", "uint4", ON, [-3, 7, -8], [0xD, 7, 8]),
+    ("onnxruntime", "float32", "int4", ON, [1.5, 2.5, -2.5, 2.7], [2, 3, 0xD, 3]),  # as onnx_cast_contested.py says
+    ("onnx-reference", "float32", "int4", ON, [1.5, 2.5, -2.5, 2.7], [1, 2, 0xE, 2]),  # and this
     ("onnxruntime", "float32", E8M0, ON, [INF], [0xFE]),
     ("onnxruntime", "float32", E8M0, NEAREST, [0, INF], [0xFF, 0xFF]),
     ("onnx-reference", "float32", E8M0, ON, [INF], [0xFF]),  # not what the document says

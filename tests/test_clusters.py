@@ -125,6 +125,24 @@ def test_answers_of_one_operand_are_no_part_of_a_root_cause() -> None:
     assert root_cause_rows(*none, {}) == []
 
 
+def test_the_witness_of_a_root_cause_shows_the_clause_that_is_cited() -> None:
+    """The plainest element breaks another clause than most. No pathological one is the witness, however many there are.
+
+    Four break ONC-R6 and are pathological; of the calibrated ones two break ONC-R4 and one, the first, ONC-R5.
+    """
+    shared = {"backend": "it", "operator": "onnx.Cast", "operands": '[["input", "0x3fc00000", "1.5"]]'}
+    shared |= {"cause": "it", "cause_id": "it", "result_type": "float8_e8m0fnu"}
+    clauses = ("ONC-R5", "ONC-R4", "ONC-R4", *["ONC-R6"] * 4)
+    domains = (*["calibrated"] * 3, *["pathological"] * 4)
+    rows = [
+        shared | {"id": f"d{number}", "case": "c", "clause": clause, "domain": domain}
+        for number, (clause, domain) in enumerate(zip(clauses, domains, strict=True))
+    ]
+    results = typed_frame([], RESULT_DTYPES)
+    (found,) = root_cause_rows(typed_frame(rows, DISCREPANCY_DTYPES), results, {})
+    assert (found["clause"], found["witness"]["id"]) == ("ONC-R4", "d1")
+
+
 def backend_with(wrong: Any) -> Any:
     """One that is right except where `wrong` of (inputs, result) says otherwise."""
 

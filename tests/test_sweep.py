@@ -11,6 +11,8 @@ import pytest
 from sweep_support import DOUBLE, FIXED, HALF, cli, half_space, sample
 
 from tiebreak.conformance.cases.plan import Selection
+from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.conformance.sweep.explaining import MOST_BOUNDARIES, numbers_at_boundaries
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.conformance.sweep.log import sweep_log_path
 from tiebreak.golden.space import Space, space_from
@@ -66,6 +68,30 @@ def test_a_wrong_tie_rule_is_named_and_counted_in_every_mode(tmp_path: Path) -> 
         == brute(half_space(y_scale="0.5", y_zero_point="128"))
     )
     assert len([count for count in found["modes"].values() if count]) == 8
+
+
+def test_conforming_ties_refute_a_cause_that_gives_every_deviating_one(tmp_path: Path) -> None:
+    """Halfway down gives every tie that deviates, but not those to an even code, which go up as they should."""
+    chosen = ["--operator", "onnx.Cast", "--attr", "round_mode=nearest", "--type", "float8_e8m0fnu"]
+    result = cli(sample("powers"), *chosen, "--input-type", "bfloat16", "-o", str(tmp_path / "c.json"), "--json")
+    found = json.loads(result.stdout)
+    assert found["intervals"] > 100
+    (cause,) = {row["cause"] for row in found["first"]}
+    assert cause == sentence_of("power-rounds:to nearest, halfway to an even code, where round_mode is nearest")
+
+
+def test_boundaries_beside_intervals_are_few_and_of_both_parities() -> None:
+    """At a scale of 1/2: the first of many ties, then neighbours; of one scale of all; evenly spread if all are one."""
+    fixed = half_space(y_scale="0.5", y_zero_point="128")
+    at = numbers_at_boundaries(fixed, 0)
+    quarters = np.array([0.25, 0.75, 1.25], np.float16).view(np.uint16)
+    assert set(quarters.tolist()) <= set(at.tolist()) and at.size < 2 * MOST_BOUNDARIES
+    every = Space(fixed.node, fixed.others, every_scale=True)
+    scale = int(np.float16(0.5).view(np.uint16)) - 1
+    assert np.array_equal(numbers_at_boundaries(every, scale), at + scale * every.patterns)
+    wide = space_of(Selection(("onnx.DequantizeLinear",), {}, "int32", "float32", inputs={"x_scale": "0.5"}))
+    spread = numbers_at_boundaries(wide, 0)
+    assert spread.size == MOST_BOUNDARIES and (spread[0], spread[-1]) == (0, (1 << 32) - 1)
 
 
 def brute(space: Space) -> int:

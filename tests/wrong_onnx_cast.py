@@ -252,6 +252,11 @@ def other_mode(wanted: str, instead: Callable[[Fraction, int], bool]) -> Callabl
     return lambda mode, rest, exponent: instead(rest, exponent) if mode == wanted else right(mode, rest, exponent)
 
 
+def halfway_to_even(mode: str, rest: Fraction, exponent: int) -> bool:
+    """To nearest, halfway to an even code, whatever the mode."""
+    return rest > Fraction(3, 2) or (rest == Fraction(3, 2) and exponent % 2 == 0)
+
+
 def shifted(by: int) -> Callable[[str, Fraction, int], int]:
     right = Caster().power
     return lambda mode, rest, exponent: right(mode, rest, exponent) + by
@@ -319,6 +324,7 @@ WRONG: tuple[WrongBackend, ...] = (
           power=other_mode("nearest", lambda rest, e: rest > Fraction(3, 2))),
     wrong("power-halfway-even", "Midpoint", *TO_POWER,
           power=other_mode("nearest", lambda rest, e: rest + Fraction(e % 2 == 0, 1 << 60) > Fraction(3, 2))),
+    wrong("power-mode-ignored", "Midpoint", *TO_POWER, power=halfway_to_even),
     wrong("power-of-logarithm", "BesideMidpoint", *TO_POWER, power=other_mode("nearest", lambda rest, e: rest**2 >= 2)),
     wrong("power-up-always", "SmallFloat", *TO_POWER, power=other_mode("up", lambda rest, e: True)),
     wrong("power-one-more", "SmallFloat", *TO_POWER, power=shifted(1)),

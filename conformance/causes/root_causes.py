@@ -111,9 +111,9 @@ def root_cause_row(
     judged: Mapping[str, int],
 ) -> RootCauseRow:
     backend, operator, cause = key
-    witness: dict[str, Any] = dict(rows.iloc[0])
-    ordered = rows.sort_values("id", kind="stable")  # between equally frequent ones, the first in the run
-    clause = Counter(ordered["clause"].tolist()).most_common(1)[0][0]
+    ordered = rows.sort_values("id", kind="stable")
+    clause = clause_of_plainest(rows, ordered)
+    witness: dict[str, Any] = dict(rows[rows["clause"] == clause].iloc[0])  # it shows the clause that is cited
     types = Counter(zip(ordered["input_type"], ordered["output_type"], strict=True)).most_common()
     found: RootCauseRow = {
         "id": "",
@@ -146,6 +146,12 @@ def root_cause_row(
     if theorems:
         found["theorems"] = theorems
     return {**found, "sentence": sentence(found)}
+
+
+def clause_of_plainest(rows: pd.DataFrame, ordered: pd.DataFrame) -> str:
+    """The clause that most elements of the plainest domain break; of equally frequent ones, the first in the run."""
+    own = ordered[ordered["domain"] == rows.iloc[0]["domain"]]
+    return str(Counter(own["clause"].tolist()).most_common(1)[0][0])
 
 
 def farthest_from_boundary(rows: pd.DataFrame) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
@@ -16,10 +17,9 @@ from tiebreak.conformance.causes.placing import with_placed_causes
 from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
 from tiebreak.conformance.judging.random_answers import at_random
-from tiebreak.conformance.judging.rows import (
-    Kind,
-)
+from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
@@ -55,9 +55,10 @@ def settle_causes(
     several = partial(without_rare, evidence, list(places.values()), refined)
     refined = errors.attempt("causes of few operands", evidence.about, several, refined)
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
-    clauses = np.array([first_clause(evidence.kinds[case]) for case in evidence.deviating.case.tolist()], object)
+    firsts = [clause_in(case.node, explanations.NO_CAUSE) for case in evidence.cases]
+    clauses = np.array([firsts[case] for case in evidence.deviating.case.tolist()], object)
     for (kind, own), causes in zip(places.items(), refined, strict=True):
-        write = partial(write_causes, kind, own, causes, (ids, texts, clauses))
+        write = partial(write_causes, evidence, own, causes, (ids, texts, clauses))
         errors.attempt("clauses of causes", kind[0], write, None)
     found = ids, texts, clauses
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(evidence, found, by_path), found)
@@ -113,10 +114,14 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
     return found
 
 
-def write_causes(kind: Kind, places: Array, causes: Sequence[Cause], columns: Settled) -> None:
-    """Write the ids, texts and clauses of one kind's causes."""
-    known = {cause: (cause.id, cause.text, clause_of(kind, cause)) for cause in dict.fromkeys(causes)}
-    for column, values in zip(columns, zip(*(known[cause] for cause in causes), strict=True), strict=True):
+def write_causes(evidence: Evidence, places: Array, causes: Sequence[Cause], columns: Settled) -> None:
+    """Write the ids, texts and clauses of one kind's causes. The clause is that of the element's own node."""
+    pairs = list(zip(evidence.deviating.case[places].tolist(), causes, strict=True))
+    known = {
+        (case, cause): (cause.id, cause.text, clause_in(evidence.cases[case].node, cause))
+        for case, cause in dict.fromkeys(pairs)
+    }
+    for column, values in zip(columns, zip(*(known[pair] for pair in pairs), strict=True), strict=True):
         column[places] = values
 
 
@@ -150,6 +155,7 @@ def clause_of(kind: Kind, cause: Cause) -> str:
     return broken if broken in says_something else spec.clauses[0].id
 
 
-def first_clause(kind: Kind) -> str:
-    """The clause of a deviating element until its cause is known: on the rounding mode, or the operator's first."""
-    return clause_of(kind, explanations.NO_CAUSE)
+def clause_in(node: Node, cause: Cause) -> str:
+    """As clause_of, in one node, whose type or attributes may choose the clause."""
+    role = get_operator(node.operator).role_in(node, cause.role)
+    return clause_of(kind_of_node(node), replace(cause, role=role))

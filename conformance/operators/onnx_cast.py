@@ -36,7 +36,16 @@ from tiebreak.golden.elements import (
 )
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
-from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE, SMALL, TYPES, WIDE_REALS
+from tiebreak.golden.operators.onnx_cast import (
+    LARGEST_FOR_INFINITY,
+    ONE_ZERO,
+    OPSETS,
+    ROUNDING,
+    SINCE,
+    SMALL,
+    TYPES,
+    WIDE_REALS,
+)
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Elementwise
 from tiebreak.golden.samples.model import Tensor, bits
 
@@ -258,7 +267,6 @@ def codes_of_whole_numbers(problem: Elementwise) -> int:
     return 1 << problem.result.bits if integers else 0
 
 
-ROUNDING_ROLES = {**dict.fromkeys(FLOAT8, "float8"), **dict.fromkeys(FLOAT4, "float4")}
 TABLED_POWERS = {("up", True): "power-saturated", ("nearest", False): "power-unsaturated"}
 
 
@@ -270,9 +278,9 @@ def role_of_facet(node: Node, facet: str) -> str:
     if target in E8M0:
         asked = str(node.value("round_mode"))
         return TABLED_POWERS.get((asked, saturates), asked) if facet in ("saturation", "zero") else asked
-    if target in ROUNDING_ROLES:
+    if target in ROUNDING:
         ends = "float4-ends" if target in FLOAT4 else "saturate" if saturates else "unsaturated"
-        return {"zero": "zero", "saturation": ends}.get(facet, ROUNDING_ROLES[target])
+        return {"zero": "zero", "saturation": ends}.get(facet, ROUNDING[target])
     if target in INTEGER_TYPES:
         return "integer" if target in SMALL else "exact"
     return "overflow" if facet == "saturation" else "exact"

@@ -10,7 +10,7 @@ import numpy as np
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.onnx_cast_integers import WHOLE_WRITES
-from tiebreak.conformance.operators.onnx_cast_powers import POWER_WRITES
+from tiebreak.conformance.operators.onnx_cast_powers import IGNORED_MODES, POWER_WRITES
 from tiebreak.conformance.operators.onnx_cast_reads import (
     BOTH_SIBLINGS,
     NARROWED,
@@ -253,7 +253,7 @@ GOALS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("float8", "", "x-in", FLOAT8),
     ("float4", IN_FLOAT4, "x-in-before-float4", FLOAT4),
     ("integer", "in an integer", "x-in-before-integer", tuple(INTEGER_TYPES)),
-    ("up", IN_POWERS, "x-in-before-power", E8M0),
+    ("power", IN_POWERS, "x-in-before-power", E8M0),
 )
 
 
@@ -282,12 +282,14 @@ def writes() -> Iterator[tuple[Cause, Mistake]]:
         yield Cause(key, role), mistake(to_types(*FLOAT4, write=write))
     for key, role, write in (*POWER_WRITES, *WHOLE_WRITES):
         yield Cause(key, role), mistake(write)
+    for key, role, write in IGNORED_MODES:  # after those of one mode, which say less
+        yield Cause(key, role, of_kind=True), mistake(write)
 
 
 def sources() -> Iterator[tuple[Cause, Mistake]]:
     for key, read in SOURCES:
         yield Cause(key, "exact"), mistake(to_output, read)
-    for role, goal, names in (("float8", "", FLOAT8), ("up", IN_POWERS, E8M0)):  # others are zero anyway
+    for role, goal, names in (("float8", "", FLOAT8), ("power", IN_POWERS, E8M0)):  # others are zero anyway
         yield Cause(ending("flushes-inputs", goal), role), mistake(to_types(*names), subnormals_as_zero)
 
 

@@ -75,7 +75,7 @@ def to_types(*names: str) -> Mistake:
 
 def mistakes() -> Iterator[tuple[Cause, Mistake]]:
     yield Cause("bits-moved-through-float32", "float8"), to_types(*FLOAT8)
-    yield Cause("bits-moved-through-float32:in float8_e8m0fnu", "up"), to_types(*E8M0)
+    yield Cause("bits-moved-through-float32:in float8_e8m0fnu", "power"), to_types(*E8M0)
     yield Cause("bits-moved-through-float32:to 16 bits and more", "exact"), to_types(*TO_WIDE)
 
 

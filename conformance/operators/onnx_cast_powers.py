@@ -122,12 +122,19 @@ def power_steps() -> Iterator[tuple[str, str, Write]]:
                 yield key, mode, in_mode(mode, partial(to_powers, upward=upward))
 
 
+# One rounding in all modes. It is right in the mode that asks for it, if one does.
+IGNORED_MODES: tuple[tuple[str, str, Write], ...] = tuple(
+    (f"power-mode-ignored:{words.rstrip(',')}", "power", partial(to_powers, upward=upward))
+    for words, upward in OTHER_POWERS.items()
+)
+
+
 POWER_WRITES: tuple[tuple[str, str, Write], ...] = (
     *power_steps(),
-    ("power-of-field", "up", by_field),
-    ("power-of-field:infinity saturates", "up", partial(by_field, infinite=True)),
+    ("power-of-field", "power", by_field),
+    ("power-of-field:infinity saturates", "power", partial(by_field, infinite=True)),
     ("power-of-field:but zero is NaN", "power-unsaturated", field_but_zero),
-    ("power-of-field:within the range", "up", field_within),
+    ("power-of-field:within the range", "power", field_within),
     ("power-ends-of-rounded", "power-unsaturated", ends_of_rounded),
     ("power-zero-to-nan", "power-saturated", tabled_ends(True, powers_where(lambda x: x == 0, 255))),
     ("power-infinity-to-nan", "power-saturated", tabled_ends(True, powers_where(np.isinf, 255))),
@@ -139,6 +146,6 @@ POWER_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("power-nan-to-zero", "nan", powers_where(np.isnan, 0)),
     ("power-nan-to-zero:where its sign is negative", "nan", powers_where(lambda x: np.isnan(x) & np.signbit(x), 0)),
     ("power-least-never", "power-saturated", lowest_never),
-    ("power-one-more", "up", partial(to_powers, moved=1)),
-    ("power-one-less", "up", partial(to_powers, moved=-1)),
+    ("power-one-more", "power", partial(to_powers, moved=1)),
+    ("power-one-less", "power", partial(to_powers, moved=-1)),
 )

@@ -6,7 +6,7 @@ Two mistakes at once are not tried in each case that deviates. So what agrees th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,11 +72,17 @@ class AgreeingElements:
         if key not in self.known:
             self.known[key] = any(
                 self.contradicts(cause, every, one, place)
-                for deviating in ((False, True) if JOINT in cause.id else (False,))
-                for one in self.of(group, deviating)
+                for asked in self.groups_about(group, cause)
+                for deviating in ((False, True) if JOINT in cause.id or cause.of_kind else (False,))
+                for one in self.of(asked, deviating)
                 if self.counts(cause, one)
             )
         return self.known[key]
+
+    def groups_about(self, group: Group, cause: Cause) -> Sequence[Group]:
+        """The group, and if the cause speaks of all nodes of its kind the others of the kind."""
+        others = {asked for asked, _ in self.cases if asked[0] == group[0]} if cause.of_kind else set[Group]()
+        return [group, *sorted(others - {group})]
 
     def counts(self, cause: Cause, one: AgreeingCase) -> bool:
         """Whether a case can contradict a cause: a wrong place shows with some axes, and others may be right."""

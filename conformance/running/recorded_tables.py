@@ -53,7 +53,8 @@ class CaseTexts:
 def first_clause(node: Node) -> str:
     """The clause of a deviating element until its cause is known: on the rounding mode, or the operator's first."""
     spec = get_operator(node.operator)
-    return spec.mode_clause(node.round_mode) or spec.clauses[0].id
+    own = spec.roles.get(spec.role_in(node, "mode"), "") or spec.mode_clause(node.round_mode)
+    return own or spec.clauses[0].id
 
 
 def result_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.DataFrame:

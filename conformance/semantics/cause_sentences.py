@@ -637,6 +637,7 @@ SENTENCES = {
     "power-read-doubled": "the exponent of a power of two read as one more",
     "power-read-halved": "the exponent of a power of two read as one less",
     "power-rounds": "rounded to a power of two {}",
+    "power-mode-ignored": "round_mode ignored: always rounded to a power of two {}",
     "power-of-field": "the exponent is the float32's field, of subnormals too",
     "power-ends-of-rounded": "the rounded number is compared with the largest power of two instead of the number",
     "ties-away-and-wraps": "ties away from zero, and keeps the low bits of what is beyond the range",

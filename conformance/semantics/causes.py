@@ -31,6 +31,7 @@ class Cause:
     mode: str = ""  # the rounding mode used instead, if that is the whole mistake or the one at its positions
     ties: str = ""  # the rounding mode that it agrees with at ties, if it is another one than the document's
     width: int = 0  # it depends on positions modulo this; named only if no other cause explains
+    of_kind: bool = False  # it speaks of all nodes of a kind, whatever their attributes: one of them may refute it
 
     @property
     def by_position(self) -> bool:

@@ -46,8 +46,8 @@ class StepJudge:
     @cached_property
     def fixed(self) -> Array:
         problem = self.solving.case_and_problem(np.zeros(1, np.int64))[1]
-        assert isinstance(problem, Elementwise)
-        return fixed_cuts(self.space, TESTED[self.space.node.operator].only_answers(problem))
+        alone = TESTED[self.space.node.operator].only_answers(problem) if isinstance(problem, Elementwise) else ()
+        return fixed_cuts(self.space, alone)
 
     def look(self, at: int, output: Array, found: PieceGrades) -> None:
         firsts = self.runs(at, output, self.solving.modes)
@@ -90,6 +90,13 @@ class StepJudge:
         return np.concatenate([[at], whole[first:end]])
 
     def found_steps(self, at: int, size: int, modes: Sequence[str]) -> Array | None:
+        steps = self.halved_steps(at, size, modes)
+        if steps is not None:
+            self.check(at, size, steps, modes)
+        return steps
+
+    def halved_steps(self, at: int, size: int, modes: Sequence[str]) -> Array | None:
+        """The steps that halving finds: where the right answers are not monotone, some of them."""
         low, high = self.ends(at, size)
         found = [low]
         left = Stretches(low, high, self.answers(low, modes), self.answers(high, modes)).changing()
@@ -101,9 +108,7 @@ class StepJudge:
             narrow = halves.high - halves.low == 1
             found.append(halves.high[narrow])
             left = halves.only(~narrow)
-        steps = np.sort(np.concatenate(found))
-        self.check(at, size, steps, modes)
-        return steps
+        return np.sort(np.concatenate(found))
 
     def check(self, at: int, size: int, steps: Array, modes: Sequence[str]) -> None:
         """MachineryFailed if an input of the sample has another right answer than the step that it is on."""

@@ -143,7 +143,8 @@ class Operator:
     precision gives in the modes ROUND_DOWN and ROUND_UP.
     `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
     `mode_clause` gives the id of the clause that asks for a rounding mode. `modes` are those that a node can choose.
-    `roles` names the clause for each thing that a vector's theme or a cause may be about.
+    `roles` names the clause for each thing that a vector's theme or a cause may be about. `role_in` says which of them
+    a cause's role is in one node, where the node's type or attributes choose the clause.
     `themes` are the golden vectors of the quantize family alone, for the pairs of `themed`: all pairs of types, if
     neither that nor `samples` is given. `samples` are those of every other node, for one pair of types of `files`. The
     second type of such a pair may have a suffix, "int8-further", where the plain pair is a themed one.
@@ -167,6 +168,7 @@ class Operator:
     letters: Mapping[Kind, str]
     steps: tuple[str, ...]
     mode_clause: Callable[[str], str] = lambda mode: ""
+    role_in: Callable[[Node, str], str] = lambda node, role: role
     bounded: Callable[[Mapping[str, Any]], bool] = lambda attributes: False
     shape_of: Callable[[Node, tuple[Array, ...]], tuple[int, ...]] = lambda node, inputs: inputs[0].shape
     saturates: bool = False

@@ -50,6 +50,8 @@ OPSETS = (19, 21, 23, 24, 25)
 ONE_ZERO = ("float8_e4m3fnuz", "float8_e5m2fnuz")
 LARGEST_FOR_INFINITY = 24  # the operator set from which on the table saturates an infinity in the types above
 UP, DOWN, NEAREST = "up", "down", "nearest"
+POWER = "power"  # the role of the rounding to float8_e8m0fnu by whatever mode a node has
+ROUNDING = {**dict.fromkeys(FLOAT8, "float8"), **dict.fromkeys(FLOAT4, "float4")}
 
 CLAUSES = (
     Clause(
@@ -262,6 +264,14 @@ def modes_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
     return (EVEN,) if target in SINCE else tuple(ROUND_MODES)
 
 
+def role_in(node: Node, role: str) -> str:
+    """The role of the rounding to the node's own type, and to float8_e8m0fnu by its own mode."""
+    target = node.output_type
+    if target in E8M0:
+        return str(node.value("round_mode")) if role in ("mode", POWER) else role
+    return ROUNDING.get(target, role) if role == "mode" else role
+
+
 def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     (x,) = inputs
     kind, result = kind_of(x), ELEMENT_TYPES[node.output_type]
@@ -302,6 +312,7 @@ OPERATOR = Operator(
     problems=problems,
     modes_of=modes_of,
     mode_clause=lambda mode: "ONC-R3",
+    role_in=role_in,
     steps=("output = input, rounded once to the output's type: no step rounds before",),
     opsets=OPSETS,
     first_opset=first_opset,
@@ -315,6 +326,7 @@ OPERATOR = Operator(
         "float4": "ONC-R2",
         "integer": "ONC-R3",
         "up": "ONC-R4",
+        POWER: "ONC-R4",
         "down": "ONC-R5",
         "nearest": "ONC-R6",
         "saturate": "ONC-C1",
