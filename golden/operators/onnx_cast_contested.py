@@ -41,6 +41,28 @@ CONTESTED = (
         ),
     ),
     Contest(
+        "onnx-cast-least-power-e8m0",
+        "With round_mode up, what does 2^-127 become in float8_e8m0fnu, which holds it?",
+        ("ONC-R4",),
+        {"real": "float32", "quantized": "float8_e8m0fnu"},
+        ([2.0**-127],),
+        (
+            Answer(f"{DOCUMENT}, round_mode", "2^-127: a power of two is itself", (2.0**-127,), judged=True),
+            Answer("ONNX reference evaluator 1.23.2, as observed", "the next power", (2.0**-126,)),
+        ),
+    ),
+    Contest(
+        "onnx-cast-infinity-e8m0",
+        "With saturate and round_mode up, what does infinity become in float8_e8m0fnu?",
+        ("ONC-C6",),
+        {"real": "float32", "quantized": "float8_e8m0fnu"},
+        ([float("inf")],),
+        (
+            Answer(f"{DOCUMENT}, third table", "E8M0_MAX", (2.0**127,), judged=True),
+            Answer("ONNX reference evaluator 1.23.2, as observed", "NaN", (NAN,)),
+        ),
+    ),
+    Contest(
         "onnx-cast-beyond-largest-e8m0",
         "Without saturate and with nearest, is a number NaN that lies beyond 2^127 but rounds to it?",
         ("ONC-C7", "ONC-R6"),
