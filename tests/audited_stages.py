@@ -225,6 +225,59 @@ def blocks(exponent: Callable[[Array], Array] = floor_exponent, cast: Callable[[
     return box
 
 
+ScaleAndDivisor = Callable[[Array, Array], tuple[Array, Array]]  # from magnitudes and their exponents without end
+
+
+def wrapping_scale(amax: Array, exponent: Array) -> tuple[Array, Array]:
+    """As MLX: the sum with the bias is cut to 8 bits; NaN and infinities give 2, zeros 1."""
+    ordinary = np.isfinite(amax) & (amax > 0)
+    found = np.where(ordinary, exponent, np.where(amax == 0, 0, 1))
+    return np.mod(found + 127, 256), np.ldexp(1.0, found)
+
+
+def least_divides_as(power: float) -> ScaleAndDivisor:
+    """As torchao, whose NaN is a NaN and whose zeros have the least scale."""
+
+    def found(amax: Array, exponent: Array) -> tuple[Array, Array]:
+        codes = np.where(amax == 0, 0, np.clip(exponent + 127, 0, 254))
+        divisor = np.where(codes == 0, power, np.ldexp(1.0, codes - 127))
+        return np.where(np.isnan(amax), 255, codes), np.where(np.isnan(amax), np.nan, divisor)
+
+    return found
+
+
+def float4_of_nan_as_number(quotient: Array) -> Array:
+    """As torchao: NaN's exponent and significand are shifted like a number's."""
+    small = np.clip(np.nan_to_num(quotient, posinf=6, neginf=-6), f32(-6), f32(6)).astype(ml_dtypes.float4_e2m1fn)
+    return np.where(np.isnan(quotient), np.uint8(0b11), small.view(np.uint8)).view(ml_dtypes.float4_e2m1fn)
+
+
+def blocks_with_ends(ends: ScaleAndDivisor, emax: int = 8, cast: Callable[[Array], Array] = saturated) -> Box:
+    def box(x: Array) -> tuple[Array, ...]:
+        amax = np.abs(x).max(axis=-1, keepdims=True)
+        is_number = np.isfinite(amax) & (amax > 0)
+        exponent = np.frexp(np.where(is_number, amax, 1).astype(f64))[1].astype(np.int64) - 1 - emax
+        codes, divisor = ends(amax, np.where(np.isinf(amax), 128 - emax, exponent))
+        return cast((x / divisor).astype(f32)), codes.astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
+
+    return box
+
+
+BLOCK_ENDS: list[tuple[ScaleAndDivisor, dict[str, str], dict[str, str]]] = [
+    (
+        wrapping_scale,
+        {"below_least": "wraps", "zero_block": "one", "nan": "two", "positive_infinity": "two"},
+        {"least_divisor": "2^-127", "nan": "nan", "negative_infinity": "largest", "zero_beside_nan": "zero"},
+    ),
+    (
+        least_divides_as(2.0**-126),
+        {"below_least": "clamped", "zero_block": "least", "nan": "nan", "positive_infinity": "as-2^128"},
+        {"least_divisor": "2^-126", "zero_beside_nan": "nan", "zero_beside_positive_infinity": "zero"},
+    ),
+    (least_divides_as(1.0), {"below_least": "clamped", "negative_infinity": "as-2^128"}, {"least_divisor": "1"}),
+    (least_divides_as(2.0**-127), {"below_least": "clamped"}, {"least_divisor": "2^-127", "nan": "nan"}),
+    (least_divides_as(0.0), {"exponent": "floor"}, {"least_divisor": "0"}),
+]
 EXPONENTS: list[tuple[Callable[[Array], Array], str]] = [
     (floor_exponent, "floor"),
     (ceil_exponent, "ceil"),

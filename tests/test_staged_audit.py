@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from audited_stages import (
+    BLOCK_ENDS,
     ELEMENTS,
     EXPONENTS,
     INTEGERS,
@@ -20,17 +21,22 @@ from audited_stages import (
     TENSORS,
     Box,
     blocks,
+    blocks_with_ends,
     dynamic,
     element_of_odd_blocks,
     exponent_of_integers,
+    float4_of_nan_as_number,
     least_block_scale,
+    least_divides_as,
     odd_exponent,
     odd_scale,
     result_of_width,
     scale_by_reciprocal,
     small_blocks,
     two_levels,
+    wrapping_scale,
 )
+from auditing import documented_run
 from click.testing import CliRunner
 from make_witnesses import givens
 from wrong_gguf_dequantize import in_numpy
@@ -132,6 +138,57 @@ def test_the_way_to_elements_is_named_given_the_scales(cast: Any, wanted: dict[s
     found = stages_of(blocks(cast=cast), BLOCKS, to="float8_e4m3fn")["elements"]
     assert is_told(found, wanted), found["semantics"]
     assert found["given"] == ["scales"]
+
+
+@pytest.mark.parametrize(("ends", "scales", "elements"), BLOCK_ENDS)
+def test_the_ends_of_a_blocks_scale_are_named(ends: Any, scales: dict[str, str], elements: dict[str, str]) -> None:
+    """Below 2^-127, at 2^-127, and of NaN and infinities; what is found elsewhere is the same as without."""
+    found = stages_of(blocks_with_ends(ends), BLOCKS, to="float8_e4m3fn")
+    assert is_told(found["scales"], {"exponent": "floor"} | scales), found["scales"]["semantics"]
+    assert is_told(found["elements"], ELEMENTS[0][1] | elements), found["elements"]["semantics"]
+
+
+def test_ends_of_no_kind_are_not_named() -> None:
+    def odd_below(amax: Any, exponent: Any) -> tuple[Any, Any]:
+        codes, divisor = least_divides_as(2.0**-127)(amax, exponent)
+        return np.where((amax > 0) & (exponent < -127), 77, codes), divisor
+
+    found = stages_of(blocks_with_ends(odd_below), BLOCKS, to="float8_e4m3fn")["scales"]
+    assert found["semantics"] == {} and found["closest"]["facets"] == ["below_least"]
+    found = stages_of(blocks_with_ends(least_divides_as(2.0**-125)), BLOCKS, to="float8_e4m3fn")["elements"]
+    assert found["semantics"] == {} and found["closest"]["facets"] == ["least_divisor"]
+
+
+def test_a_document_disagrees_with_a_scale_that_wraps_and_with_a_divisor_that_is_not_the_scale() -> None:
+    found = stages_of(blocks_with_ends(wrapping_scale), BLOCKS, to="float8_e4m3fn", scaling_mode="rceil")
+    rows = {(row["facet"], row["document"]): row["agrees"] for row in found["scales"]["special_documents"]}
+    assert rows["below_least", "cublas-mx"] is False
+    found = stages_of(blocks_with_ends(least_divides_as(1.0)), BLOCKS, to="float8_e4m3fn")
+    rows = {(row["facet"], row["document"]): row["agrees"] for row in found["elements"]["special_documents"]}
+    assert rows["least_divisor", "ocp-mx"] is False
+    assert not [one for one in found["scales"]["special_documents"] if one["facet"] == "below_least"]
+
+
+def test_nan_may_be_taken_for_a_number_of_four_bits() -> None:
+    box = blocks_with_ends(least_divides_as(2.0**-127), 2, float4_of_nan_as_number)
+    assert stages_of(box, BLOCKS, to="float4_e2m1fn")["elements"]["semantics"]["nan"] == "as-number"
+
+
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "float4_e2m1fn", "int8"])
+def test_two_values_of_a_special_facet_have_a_call_that_tells_them_apart(kind: str) -> None:
+    node = audited_node(BLOCKS, {}, "", kind, 0)
+    seen = set[str]()
+    for stage in STAGED[BLOCKS].stages(node, documented_run(node)):
+        arithmetic, probes = stage.arithmetic, [*stage.arithmetic.special_probes()]
+        for facet in arithmetic.specials:
+            own = [probe for probe in probes if arithmetic.special_of(probe) == facet.name]
+            given = {tuple(arithmetic.special_code(value, probe) for probe in own) for value in facet.values}
+            assert own and len(given) == len(facet.values) > 1, facet.name
+            assert all(value.sentence for value in facet.values)
+            assert all(sentence_of(value.cause) for value in facet.values if value.cause)
+            seen.add(f"{stage.output} {facet.name}")
+    assert {"scales below_least", "scales nan", "elements negative_infinity", "elements zero_beside_nan"} <= seen
+    assert ("elements least_divisor" in seen) == (kind != "int8")
 
 
 def test_an_exponent_of_no_rule_is_not_named() -> None:
