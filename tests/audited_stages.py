@@ -346,6 +346,12 @@ def least_block_scale(amax: Array) -> Array:
     return np.clip(amax / f32(6), f32(2.0**-6), f32(448)).astype(ml_dtypes.float8_e4m3fn)
 
 
+def block_scale_that_is_not_zero(amax: Array) -> Array:
+    """The scale of NaN is 448 as those of large numbers."""
+    most = np.nan_to_num(amax / f32(6), nan=448)
+    return np.clip(most, f32(2.0**-9), f32(448)).astype(ml_dtypes.float8_e4m3fn)
+
+
 def to_float4(quotient: Array) -> Array:
     return np.clip(quotient, f32(-6), f32(6)).astype(ml_dtypes.float4_e2m1fn)
 
@@ -355,11 +361,16 @@ def to_float4_through_bfloat16(quotient: Array) -> Array:
 
 
 def small_blocks(
-    scale: Callable[[Array], Array] = plain_block_scale, cast: Callable[[Array], Array] = to_float4
+    scale: Callable[[Array], Array] = plain_block_scale,
+    cast: Callable[[Array], Array] = to_float4,
+    fills: bool = True,
 ) -> Box:
+    """`fills`: a quotient that is NaN becomes 0."""
+
     def box(x: Array) -> tuple[Array, ...]:
         own = scale(np.abs(x).max(axis=-1, keepdims=True))
-        return cast(np.nan_to_num(x / own.astype(f32))), own
+        quotient = x / own.astype(f32)
+        return cast(np.nan_to_num(quotient) if fills else quotient), own
 
     return box
 
@@ -375,6 +386,12 @@ SMALL_BLOCKS: list[tuple[Box, str, dict[str, str]]] = [
     (small_blocks_by_reciprocal, "elements", {"scaling": "reciprocal", "precision": "direct"}),
     (small_blocks(scale=block_scale_of_bfloat16), "scales", {"precision": "bfloat16"}),
     (small_blocks(cast=to_float4_through_bfloat16), "elements", {"precision": "bfloat16"}),
+    (small_blocks(), "scales", {"least": "none", "zero_block": "zero", "nan": "nan", "negative_infinity": "largest"}),
+    (small_blocks(), "elements", {"nan": "zero", "negative_infinity": "largest", "zero_beside_nan": "zero"}),
+    (small_blocks(scale=least_block_scale), "scales", {"least": "2^-6", "zero_block": "2^-6", "precision": "direct"}),
+    (small_blocks(scale=block_scale_that_is_not_zero), "scales", {"least": "2^-9", "zero_block": "2^-9"}),
+    (small_blocks(scale=block_scale_that_is_not_zero), "scales", {"nan": "largest", "positive_infinity": "largest"}),
+    (small_blocks(cast=float4_of_nan_as_number, fills=False), "elements", {"nan": "as-number"}),
 ]
 
 

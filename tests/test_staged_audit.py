@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from audited_stages import (
@@ -25,6 +26,7 @@ from audited_stages import (
     dynamic,
     element_of_odd_blocks,
     exponent_of_integers,
+    f32,
     float4_of_nan_as_number,
     least_block_scale,
     least_divides_as,
@@ -174,11 +176,17 @@ def test_nan_may_be_taken_for_a_number_of_four_bits() -> None:
     assert stages_of(box, BLOCKS, to="float4_e2m1fn")["elements"]["semantics"]["nan"] == "as-number"
 
 
-@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "float4_e2m1fn", "int8"])
-def test_two_values_of_a_special_facet_have_a_call_that_tells_them_apart(kind: str) -> None:
-    node = audited_node(BLOCKS, {}, "", kind, 0)
+SPECIAL = [
+    *((BLOCKS, kind, "") for kind in ("float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "float4_e2m1fn", "int8")),
+    *((SMALL, "", given) for given in givens(SMALL)),
+]
+
+
+@pytest.mark.parametrize(("operator", "kind", "given"), SPECIAL)
+def test_two_values_of_a_special_facet_have_a_call_that_tells_them_apart(operator: str, kind: str, given: str) -> None:
+    node = audited_node(operator, {}, "", kind, 0, given)
     seen = set[str]()
-    for stage in STAGED[BLOCKS].stages(node, documented_run(node)):
+    for stage in STAGED[operator].stages(node, documented_run(node)):
         arithmetic, probes = stage.arithmetic, [*stage.arithmetic.special_probes()]
         for facet in arithmetic.specials:
             own = [probe for probe in probes if arithmetic.special_of(probe) == facet.name]
@@ -187,8 +195,9 @@ def test_two_values_of_a_special_facet_have_a_call_that_tells_them_apart(kind: s
             assert all(value.sentence for value in facet.values)
             assert all(sentence_of(value.cause) for value in facet.values if value.cause)
             seen.add(f"{stage.output} {facet.name}")
-    assert {"scales below_least", "scales nan", "elements negative_infinity", "elements zero_beside_nan"} <= seen
-    assert ("elements least_divisor" in seen) == (kind != "int8")
+    assert {"scales zero_block", "scales nan", "elements negative_infinity", "elements zero_beside_nan"} <= seen
+    assert ("scales below_least" in seen) == (operator == BLOCKS)
+    assert ("elements least_divisor" in seen) == (operator == BLOCKS and kind != "int8")
 
 
 def test_an_exponent_of_no_rule_is_not_named() -> None:
@@ -238,8 +247,11 @@ def test_only_an_optional_input_is_given() -> None:
     assert refused.exit_code == 2 and "no optional input 'scale'" in refused.stderr
 
 
-def test_a_least_scale_is_in_no_table() -> None:
-    found = stages_of(small_blocks(scale=least_block_scale), SMALL)
+def test_a_least_scale_of_no_table_is_not_named() -> None:
+    def odd_least(amax: Any) -> Any:
+        return np.maximum(least_block_scale(amax), f32(2.0**-5)).astype(ml_dtypes.float8_e4m3fn)
+
+    found = stages_of(small_blocks(scale=odd_least), SMALL)
     assert found["scales"]["semantics"] == {} and found["elements"]["semantics"]
 
 

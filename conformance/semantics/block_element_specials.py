@@ -30,7 +30,10 @@ BESIDE = ("zero_beside_nan", "zero_beside_positive_infinity", "zero_beside_negat
 
 @dataclass(frozen=True)
 class ElementProbe(Probe):
-    """A call about one element: the facet that it shows, and the block's first two numbers; the second is asked."""
+    """A call about an element: the facet that it shows, and the block's first two numbers; the second is asked.
+
+    If it is about a scale, the block may have one number.
+    """
 
     facet: str
     block: Array
@@ -84,12 +87,20 @@ def bits_of_nan(kind: FloatType | IntegerType, negative: bool) -> int | None:
     return found | (negative << kind.bits - 1)
 
 
-AS_NUMBER = CastSpecial("as-number", "the low bits of NaN's exponent and significand", bits_of_nan)
+def carried_bits_of_nan(kind: FloatType | IntegerType, negative: bool) -> int | None:
+    found = bits_of_nan(kind, negative)
+    return None if found is None else found + 1
+
+
+AS_NUMBERS = (
+    CastSpecial("as-number", "the low bits of NaN's exponent and significand", bits_of_nan),
+    CastSpecial("as-number-up", "the low bits of NaN's exponent and significand, rounded up", carried_bits_of_nan),
+)
 
 
 def given_elements(name: str, kind: FloatType | IntegerType, signs: Sequence[bool]) -> Facet:
     """What a special call may give an element; a NaN may be taken for a number."""
-    values = (*VALUES, AS_NUMBER) if "nan" in name else VALUES
+    values = (*VALUES, *AS_NUMBERS) if "nan" in name else VALUES
     own = (tuple(value.code(kind, sign) for sign in signs) for value in values)
     return Facet(name, tuple(with_own_codes(values, own)))
 

@@ -33,6 +33,7 @@ ORDER = (  # of the keys; those on precision and rounding come last
         "zero_point",
         "reading",
         "exponent",
+        "least",
     ),
     *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
     *("input_subnormals", "output_subnormals", "zero", "negative"),
