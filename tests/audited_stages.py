@@ -119,9 +119,31 @@ def wrapping_result(x: Array, scale: Any, point: Any) -> Array:
 
 
 def result_of_width(x: Array, scale: Any, point: Any) -> Array:
-    """As OpenVINO: the width is not divided first."""
     low, high = ends(x)
     return np.clip(np.rint(x * f32(255) / (high - low)) + point, 0, 255)
+
+
+def result_of_reciprocal_of_width(x: Array, scale: Any, point: Any) -> Array:
+    """As OpenVINO: y_scale is not used."""
+    low, high = ends(x)
+    return np.clip(np.rint(x * f32(255) * (f32(1) / (high - low))) + point, 0, 255)
+
+
+def result_by_steps_over_width(x: Array, scale: Any, point: Any) -> Array:
+    low, high = ends(x)
+    return np.clip(np.rint(x * (f32(255) / (high - low)) + point), 0, 255)
+
+
+def result_after_width(x: Array, scale: Any, point: Any) -> Array:
+    low, high = ends(x)
+    return np.clip(np.rint(x / (high - low) * f32(255)) + point, 0, 255)
+
+
+def result_of_square_root(x: Array, scale: Any, point: Any) -> Array:
+    """The width is not divided first, but its root is, twice."""
+    low, high = ends(x)
+    root = np.sqrt(high - low)
+    return np.clip(np.rint(x * f32(255) / root / root) + point, 0, 255)
 
 
 def dynamic(scale: Scale = plain_scale, point: Point = plain_point, result: Result = plain_result) -> Box:
@@ -159,6 +181,45 @@ RESULTS: list[tuple[Result, dict[str, str]]] = [
     (result_by_reciprocal, {"scaling": "reciprocal"}),
     (result_ties_away, {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}),
     (wrapping_result, {"saturation": "wrap", "scaling": "divide"}),
+    (result_of_width, {"scaling": "steps-before-width", "zero_point": "after-rounding"}),
+    (result_of_reciprocal_of_width, {"scaling": "steps-before-reciprocal", "precision": "float32"}),
+    (result_by_steps_over_width, {"scaling": "steps-over-range", "zero_point": "before-rounding"}),
+    (result_after_width, {"scaling": "steps-after-width", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+]
+
+
+def scale_that_drops_nan(x: Array) -> Any:
+    return plain_scale(x[~np.isnan(x)])
+
+
+def scale_that_drops_the_first_nan(x: Array) -> Any:
+    """As OpenVINO: a comparison keeps the other number only if NaN comes first."""
+    return plain_scale(x[1:] if np.isnan(x[0]) else x)
+
+
+def result_of_infinities(x: Array, scale: Any, point: Any) -> Array:
+    """Infinities go to the ends of the range, whatever the scale."""
+    return np.where(np.isinf(x), np.where(x > 0, 255, 0), plain_result(x, scale, point))
+
+
+DYNAMIC_SPECIALS: list[tuple[Box, dict[str, str], dict[str, str]]] = [
+    (
+        dynamic(),
+        {"nan_first": "nan", "nan_last": "nan", "positive_infinity": "infinity", "negative_infinity": "infinity"},
+        {"nan": "zero", "positive_infinity": "zero", "one_beside_nan": "zero"},
+    ),
+    (
+        dynamic(scale=scale_that_drops_nan),
+        {"nan_first": "as-without", "nan_last": "as-without"},
+        {"nan": "zero", "one_beside_nan": "largest", "one_beside_positive_infinity": "zero"},
+    ),
+    (
+        dynamic(scale=scale_that_drops_the_first_nan),
+        {"nan_first": "as-without", "nan_last": "nan"},
+        {"one_beside_nan": "largest"},
+    ),
+    (dynamic(scale=flushed_scale), {"nan_last": "zero", "zero_range": "one"}, {"scaling": "divide"}),
+    (dynamic(result=result_of_infinities), {"negative_infinity": "infinity"}, {"positive_infinity": "largest"}),
 ]
 
 
