@@ -119,9 +119,31 @@ def wrapping_result(x: Array, scale: Any, point: Any) -> Array:
 
 
 def result_of_width(x: Array, scale: Any, point: Any) -> Array:
-    """As OpenVINO: the width is not divided first."""
     low, high = ends(x)
     return np.clip(np.rint(x * f32(255) / (high - low)) + point, 0, 255)
+
+
+def result_of_reciprocal_of_width(x: Array, scale: Any, point: Any) -> Array:
+    """As OpenVINO: y_scale is not used."""
+    low, high = ends(x)
+    return np.clip(np.rint(x * f32(255) * (f32(1) / (high - low))) + point, 0, 255)
+
+
+def result_by_steps_over_width(x: Array, scale: Any, point: Any) -> Array:
+    low, high = ends(x)
+    return np.clip(np.rint(x * (f32(255) / (high - low)) + point), 0, 255)
+
+
+def result_after_width(x: Array, scale: Any, point: Any) -> Array:
+    low, high = ends(x)
+    return np.clip(np.rint(x / (high - low) * f32(255)) + point, 0, 255)
+
+
+def result_of_square_root(x: Array, scale: Any, point: Any) -> Array:
+    """The width is not divided first, but its root is, twice."""
+    low, high = ends(x)
+    root = np.sqrt(high - low)
+    return np.clip(np.rint(x * f32(255) / root / root) + point, 0, 255)
 
 
 def dynamic(scale: Scale = plain_scale, point: Point = plain_point, result: Result = plain_result) -> Box:
@@ -159,6 +181,45 @@ RESULTS: list[tuple[Result, dict[str, str]]] = [
     (result_by_reciprocal, {"scaling": "reciprocal"}),
     (result_ties_away, {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}),
     (wrapping_result, {"saturation": "wrap", "scaling": "divide"}),
+    (result_of_width, {"scaling": "steps-before-width", "zero_point": "after-rounding"}),
+    (result_of_reciprocal_of_width, {"scaling": "steps-before-reciprocal", "precision": "float32"}),
+    (result_by_steps_over_width, {"scaling": "steps-over-range", "zero_point": "before-rounding"}),
+    (result_after_width, {"scaling": "steps-after-width", "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}),
+]
+
+
+def scale_that_drops_nan(x: Array) -> Any:
+    return plain_scale(x[~np.isnan(x)])
+
+
+def scale_that_drops_the_first_nan(x: Array) -> Any:
+    """As OpenVINO: a comparison keeps the other number only if NaN comes first."""
+    return plain_scale(x[1:] if np.isnan(x[0]) else x)
+
+
+def result_of_infinities(x: Array, scale: Any, point: Any) -> Array:
+    """Infinities go to the ends of the range, whatever the scale."""
+    return np.where(np.isinf(x), np.where(x > 0, 255, 0), plain_result(x, scale, point))
+
+
+DYNAMIC_SPECIALS: list[tuple[Box, dict[str, str], dict[str, str]]] = [
+    (
+        dynamic(),
+        {"nan_first": "nan", "nan_last": "nan", "positive_infinity": "infinity", "negative_infinity": "infinity"},
+        {"nan": "zero", "positive_infinity": "zero", "one_beside_nan": "zero"},
+    ),
+    (
+        dynamic(scale=scale_that_drops_nan),
+        {"nan_first": "as-without", "nan_last": "as-without"},
+        {"nan": "zero", "one_beside_nan": "largest", "one_beside_positive_infinity": "zero"},
+    ),
+    (
+        dynamic(scale=scale_that_drops_the_first_nan),
+        {"nan_first": "as-without", "nan_last": "nan"},
+        {"one_beside_nan": "largest"},
+    ),
+    (dynamic(scale=flushed_scale), {"nan_last": "zero", "zero_range": "one"}, {"scaling": "divide"}),
+    (dynamic(result=result_of_infinities), {"negative_infinity": "infinity"}, {"positive_infinity": "largest"}),
 ]
 
 
@@ -225,6 +286,59 @@ def blocks(exponent: Callable[[Array], Array] = floor_exponent, cast: Callable[[
     return box
 
 
+ScaleAndDivisor = Callable[[Array, Array], tuple[Array, Array]]  # from magnitudes and their exponents without end
+
+
+def wrapping_scale(amax: Array, exponent: Array) -> tuple[Array, Array]:
+    """As MLX: the sum with the bias is cut to 8 bits; NaN and infinities give 2, zeros 1."""
+    ordinary = np.isfinite(amax) & (amax > 0)
+    found = np.where(ordinary, exponent, np.where(amax == 0, 0, 1))
+    return np.mod(found + 127, 256), np.ldexp(1.0, found)
+
+
+def least_divides_as(power: float) -> ScaleAndDivisor:
+    """As torchao, whose NaN is a NaN and whose zeros have the least scale."""
+
+    def found(amax: Array, exponent: Array) -> tuple[Array, Array]:
+        codes = np.where(amax == 0, 0, np.clip(exponent + 127, 0, 254))
+        divisor = np.where(codes == 0, power, np.ldexp(1.0, codes - 127))
+        return np.where(np.isnan(amax), 255, codes), np.where(np.isnan(amax), np.nan, divisor)
+
+    return found
+
+
+def float4_of_nan_as_number(quotient: Array) -> Array:
+    """As torchao: NaN's exponent and significand are shifted like a number's."""
+    small = np.clip(np.nan_to_num(quotient, posinf=6, neginf=-6), f32(-6), f32(6)).astype(ml_dtypes.float4_e2m1fn)
+    return np.where(np.isnan(quotient), np.uint8(0b11), small.view(np.uint8)).view(ml_dtypes.float4_e2m1fn)
+
+
+def blocks_with_ends(ends: ScaleAndDivisor, emax: int = 8, cast: Callable[[Array], Array] = saturated) -> Box:
+    def box(x: Array) -> tuple[Array, ...]:
+        amax = np.abs(x).max(axis=-1, keepdims=True)
+        is_number = np.isfinite(amax) & (amax > 0)
+        exponent = np.frexp(np.where(is_number, amax, 1).astype(f64))[1].astype(np.int64) - 1 - emax
+        codes, divisor = ends(amax, np.where(np.isinf(amax), 128 - emax, exponent))
+        return cast((x / divisor).astype(f32)), codes.astype(np.uint8).view(ml_dtypes.float8_e8m0fnu)
+
+    return box
+
+
+BLOCK_ENDS: list[tuple[ScaleAndDivisor, dict[str, str], dict[str, str]]] = [
+    (
+        wrapping_scale,
+        {"below_least": "wraps", "zero_block": "one", "nan": "two", "positive_infinity": "two"},
+        {"least_divisor": "2^-127", "nan": "nan", "negative_infinity": "largest", "zero_beside_nan": "zero"},
+    ),
+    (
+        least_divides_as(2.0**-126),
+        {"below_least": "clamped", "zero_block": "least", "nan": "nan", "positive_infinity": "as-2^128"},
+        {"least_divisor": "2^-126", "zero_beside_nan": "nan", "zero_beside_positive_infinity": "zero"},
+    ),
+    (least_divides_as(1.0), {"below_least": "clamped", "negative_infinity": "as-2^128"}, {"least_divisor": "1"}),
+    (least_divides_as(2.0**-127), {"below_least": "clamped"}, {"least_divisor": "2^-127", "nan": "nan"}),
+    (least_divides_as(0.0), {"exponent": "floor"}, {"least_divisor": "0"}),
+]
 EXPONENTS: list[tuple[Callable[[Array], Array], str]] = [
     (floor_exponent, "floor"),
     (ceil_exponent, "ceil"),
@@ -293,6 +407,12 @@ def least_block_scale(amax: Array) -> Array:
     return np.clip(amax / f32(6), f32(2.0**-6), f32(448)).astype(ml_dtypes.float8_e4m3fn)
 
 
+def block_scale_that_is_not_zero(amax: Array) -> Array:
+    """The scale of NaN is 448 as those of large numbers."""
+    most = np.nan_to_num(amax / f32(6), nan=448)
+    return np.clip(most, f32(2.0**-9), f32(448)).astype(ml_dtypes.float8_e4m3fn)
+
+
 def to_float4(quotient: Array) -> Array:
     return np.clip(quotient, f32(-6), f32(6)).astype(ml_dtypes.float4_e2m1fn)
 
@@ -302,11 +422,16 @@ def to_float4_through_bfloat16(quotient: Array) -> Array:
 
 
 def small_blocks(
-    scale: Callable[[Array], Array] = plain_block_scale, cast: Callable[[Array], Array] = to_float4
+    scale: Callable[[Array], Array] = plain_block_scale,
+    cast: Callable[[Array], Array] = to_float4,
+    fills: bool = True,
 ) -> Box:
+    """`fills`: a quotient that is NaN becomes 0."""
+
     def box(x: Array) -> tuple[Array, ...]:
         own = scale(np.abs(x).max(axis=-1, keepdims=True))
-        return cast(np.nan_to_num(x / own.astype(f32))), own
+        quotient = x / own.astype(f32)
+        return cast(np.nan_to_num(quotient) if fills else quotient), own
 
     return box
 
@@ -322,6 +447,12 @@ SMALL_BLOCKS: list[tuple[Box, str, dict[str, str]]] = [
     (small_blocks_by_reciprocal, "elements", {"scaling": "reciprocal", "precision": "direct"}),
     (small_blocks(scale=block_scale_of_bfloat16), "scales", {"precision": "bfloat16"}),
     (small_blocks(cast=to_float4_through_bfloat16), "elements", {"precision": "bfloat16"}),
+    (small_blocks(), "scales", {"least": "none", "zero_block": "zero", "nan": "nan", "negative_infinity": "largest"}),
+    (small_blocks(), "elements", {"nan": "zero", "negative_infinity": "largest", "zero_beside_nan": "zero"}),
+    (small_blocks(scale=least_block_scale), "scales", {"least": "2^-6", "zero_block": "2^-6", "precision": "direct"}),
+    (small_blocks(scale=block_scale_that_is_not_zero), "scales", {"least": "2^-9", "zero_block": "2^-9"}),
+    (small_blocks(scale=block_scale_that_is_not_zero), "scales", {"nan": "largest", "positive_infinity": "largest"}),
+    (small_blocks(cast=float4_of_nan_as_number, fills=False), "elements", {"nan": "as-number"}),
 ]
 
 

@@ -6,9 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from audited_stages import (
+    BLOCK_ENDS,
+    DYNAMIC_SPECIALS,
     ELEMENTS,
     EXPONENTS,
     INTEGERS,
@@ -20,17 +23,24 @@ from audited_stages import (
     TENSORS,
     Box,
     blocks,
+    blocks_with_ends,
     dynamic,
     element_of_odd_blocks,
     exponent_of_integers,
+    f32,
+    float4_of_nan_as_number,
     least_block_scale,
+    least_divides_as,
     odd_exponent,
     odd_scale,
-    result_of_width,
+    plain_scale,
+    result_of_square_root,
     scale_by_reciprocal,
     small_blocks,
     two_levels,
+    wrapping_scale,
 )
+from auditing import documented_run
 from click.testing import CliRunner
 from make_witnesses import givens
 from wrong_gguf_dequantize import in_numpy
@@ -102,15 +112,30 @@ def test_the_way_to_y_is_named_given_scale_and_zero_point(result: Any, wanted: d
     found = stages_of(dynamic(scale=scale_by_reciprocal, result=result))["y"]
     assert is_told(found, wanted), found["semantics"]
     assert found["given"] == ["y_scale", "y_zero_point"]
-    assert all("y_scale" in row["witness"] for row in found["refuted"])
+    finite = [row for row in found["refuted"] if not {*row["semantics"]} <= {*found["specials"]}]
+    assert finite and all({"y_scale", "width of x"} <= {*row["witness"]} for row in finite)
 
 
 def test_what_no_table_has_is_not_named() -> None:
     scale = stages_of(dynamic(scale=odd_scale))
     assert scale["y_scale"]["semantics"] == {} and scale["y_scale"]["closest"]["differs"] > 20
     assert scale["y"]["semantics"]
-    y = stages_of(dynamic(scale=scale_by_reciprocal, result=result_of_width))["y"]
+    y = stages_of(dynamic(scale=scale_by_reciprocal, result=result_of_square_root))["y"]
     assert y["semantics"] == {} and y["closest"]["differs"] > 20
+
+
+@pytest.mark.parametrize(("box", "scale", "result"), DYNAMIC_SPECIALS)
+def test_what_nan_and_infinities_make_of_a_range_is_named(
+    box: Any, scale: dict[str, str], result: dict[str, str]
+) -> None:
+    found = stages_of(box)
+    assert is_told(found["y_scale"], scale), found["y_scale"]["semantics"]
+    assert is_told(found["y"], result), found["y"]["semantics"]
+
+
+def test_a_scale_of_nan_of_no_table_is_not_named() -> None:
+    found = stages_of(dynamic(scale=lambda x: f32(77) if np.isnan(x).any() else plain_scale(x)))["y_scale"]
+    assert found["semantics"] == {} and found["closest"]["facets"] == ["nan_first", "nan_last"]
 
 
 def test_no_result_is_claimed_of_what_was_not_asked() -> None:
@@ -132,6 +157,69 @@ def test_the_way_to_elements_is_named_given_the_scales(cast: Any, wanted: dict[s
     found = stages_of(blocks(cast=cast), BLOCKS, to="float8_e4m3fn")["elements"]
     assert is_told(found, wanted), found["semantics"]
     assert found["given"] == ["scales"]
+
+
+@pytest.mark.parametrize(("ends", "scales", "elements"), BLOCK_ENDS)
+def test_the_ends_of_a_blocks_scale_are_named(ends: Any, scales: dict[str, str], elements: dict[str, str]) -> None:
+    """Below 2^-127, at 2^-127, and of NaN and infinities; what is found elsewhere is the same as without."""
+    found = stages_of(blocks_with_ends(ends), BLOCKS, to="float8_e4m3fn")
+    assert is_told(found["scales"], {"exponent": "floor"} | scales), found["scales"]["semantics"]
+    assert is_told(found["elements"], ELEMENTS[0][1] | elements), found["elements"]["semantics"]
+
+
+def test_ends_of_no_kind_are_not_named() -> None:
+    def odd_below(amax: Any, exponent: Any) -> tuple[Any, Any]:
+        codes, divisor = least_divides_as(2.0**-127)(amax, exponent)
+        return np.where((amax > 0) & (exponent < -127), 77, codes), divisor
+
+    found = stages_of(blocks_with_ends(odd_below), BLOCKS, to="float8_e4m3fn")["scales"]
+    assert found["semantics"] == {} and found["closest"]["facets"] == ["below_least"]
+    found = stages_of(blocks_with_ends(least_divides_as(2.0**-125)), BLOCKS, to="float8_e4m3fn")["elements"]
+    assert found["semantics"] == {} and found["closest"]["facets"] == ["least_divisor"]
+
+
+def test_a_document_disagrees_with_a_scale_that_wraps_and_with_a_divisor_that_is_not_the_scale() -> None:
+    found = stages_of(blocks_with_ends(wrapping_scale), BLOCKS, to="float8_e4m3fn", scaling_mode="rceil")
+    rows = {(row["facet"], row["document"]): row["agrees"] for row in found["scales"]["special_documents"]}
+    assert rows["below_least", "cublas-mx"] is False
+    found = stages_of(blocks_with_ends(least_divides_as(1.0)), BLOCKS, to="float8_e4m3fn")
+    rows = {(row["facet"], row["document"]): row["agrees"] for row in found["elements"]["special_documents"]}
+    assert rows["least_divisor", "ocp-mx"] is False
+    assert not [one for one in found["scales"]["special_documents"] if one["facet"] == "below_least"]
+
+
+def test_nan_may_be_taken_for_a_number_of_four_bits() -> None:
+    box = blocks_with_ends(least_divides_as(2.0**-127), 2, float4_of_nan_as_number)
+    assert stages_of(box, BLOCKS, to="float4_e2m1fn")["elements"]["semantics"]["nan"] == "as-number"
+
+
+SPECIAL = [
+    *((BLOCKS, kind, "") for kind in ("float8_e4m3fn", "float8_e5m2", "float6_e3m2fn", "float4_e2m1fn", "int8")),
+    *((SMALL, "", given) for given in givens(SMALL)),
+    (DYNAMIC, "", ""),
+]
+SEEN = {
+    DYNAMIC: {"y_scale nan_first", "y_scale positive_infinity", "y nan", "y one_beside_negative_infinity"},
+    BLOCKS: {"scales below_least", "scales nan", "elements negative_infinity", "elements zero_beside_nan"},
+    SMALL: {"scales zero_block", "scales nan", "elements negative_infinity", "elements zero_beside_nan"},
+}
+
+
+@pytest.mark.parametrize(("operator", "kind", "given"), SPECIAL)
+def test_two_values_of_a_special_facet_have_a_call_that_tells_them_apart(operator: str, kind: str, given: str) -> None:
+    node = audited_node(operator, {}, "", kind, 0, given)
+    seen = set[str]()
+    for stage in STAGED[operator].stages(node, documented_run(node)):
+        arithmetic, probes = stage.arithmetic, [*stage.arithmetic.special_probes()]
+        for facet in arithmetic.specials:
+            own = [probe for probe in probes if arithmetic.special_of(probe) == facet.name]
+            given = {tuple(arithmetic.special_code(value, probe) for probe in own) for value in facet.values}
+            assert own and len(given) == len(facet.values) > 1, facet.name
+            assert all(value.sentence for value in facet.values)
+            assert all(sentence_of(value.cause) for value in facet.values if value.cause)
+            seen.add(f"{stage.output} {facet.name}")
+    assert seen >= SEEN[operator]
+    assert ("elements least_divisor" in seen) == (operator == BLOCKS and kind != "int8")
 
 
 def test_an_exponent_of_no_rule_is_not_named() -> None:
@@ -181,8 +269,11 @@ def test_only_an_optional_input_is_given() -> None:
     assert refused.exit_code == 2 and "no optional input 'scale'" in refused.stderr
 
 
-def test_a_least_scale_is_in_no_table() -> None:
-    found = stages_of(small_blocks(scale=least_block_scale), SMALL)
+def test_a_least_scale_of_no_table_is_not_named() -> None:
+    def odd_least(amax: Any) -> Any:
+        return np.maximum(least_block_scale(amax), f32(2.0**-5)).astype(ml_dtypes.float8_e4m3fn)
+
+    found = stages_of(small_blocks(scale=odd_least), SMALL)
     assert found["scales"]["semantics"] == {} and found["elements"]["semantics"]
 
 
@@ -256,4 +347,4 @@ def test_real_libraries_are_named(backend: str, zero_range: str, scaling: str) -
     data = json.loads(CliRunner().invoke(main, ["audit", backend, "--operator", DYNAMIC, "--json"]).stdout)
     first, *_, last = data["stages"]
     assert is_told(first, {"zero_range": zero_range, "scaling": scaling, "range": "with-zero", "precision": "float32"})
-    assert bool(last["semantics"]) == (backend == "onnxruntime")
+    assert is_told(last, {"scaling": "divide" if backend == "onnxruntime" else "steps-before-reciprocal"})

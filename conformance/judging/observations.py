@@ -19,6 +19,7 @@ from tiebreak.golden.problem import Array, Problem, Quantization
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import UNSPECIFIED
 
+ORDINARY = "ordinary operands"
 Observation = tuple[str, str, str]  # operator, situation, what the backend returns
 
 
@@ -33,7 +34,7 @@ def observations(chunk: Chunk, judgement: Judgement, ran: Array) -> Counter[Obse
                 situations, answers = of_quantization(chunk, problem, places, values)
             else:
                 tied = chunk.open_between_modes[places]
-                situations = np.where(tied, "a tie", situation_by_operands(problem, operand_names(chunk, problem)))
+                situations = np.where(tied, "a tie", situation_of(chunk, problem))
                 answers = np.where(tied, modes_that_agree(chunk, places, values, tied), answer_by_kind(problem, values))
             pairs = zip(situations.tolist(), answers.tolist(), strict=True)
             found.update((chunk.operator, situation, answer) for situation, answer in pairs)
@@ -60,6 +61,14 @@ def operand_names(chunk: Chunk, problem: Problem) -> Sequence[str]:
     return problem.names(form, form)
 
 
+def situation_of(chunk: Chunk, problem: Problem) -> Array:
+    """For each element, what its operands are, or the operator's own name for finite ones that its document omits."""
+    found = situation_by_operands(problem, operand_names(chunk, problem))
+    for name, where in get_operator(chunk.operator).open_where(problem).items():
+        found = np.where(where & (found == ORDINARY), name, found)
+    return found
+
+
 def situation_by_operands(problem: Problem, names: Sequence[str]) -> Array:
     """For each element, which of its operands are NaN; which are infinite, if none is NaN; or that all are ordinary."""
     nan, infinite = (np.full(math.prod(problem.shape), "", "U96") for _ in range(2))
@@ -69,7 +78,7 @@ def situation_by_operands(problem: Problem, names: Sequence[str]) -> Array:
         if isinstance(kind, FloatType) and kind.specials == "ieee":
             magnitude = operand & np.array((1 << (kind.bits - 1)) - 1, operand.dtype)
             note(infinite, magnitude == kind.infinity_bits, name)
-    found = np.where(infinite == "", "ordinary operands", np.char.add("infinite: ", infinite))
+    found = np.where(infinite == "", ORDINARY, np.char.add("infinite: ", infinite))
     return np.where(nan == "", found, np.char.add("NaN: ", nan))
 
 

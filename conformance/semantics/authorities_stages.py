@@ -133,6 +133,8 @@ TO_EVEN: Allowed = {"precision": (ASKED,), "round_mode": (ASKED,)}
 CLAMPED: Allowed = {**TO_EVEN, "saturation": (ASKED,)}
 BY_INSTRUCTION: Allowed = {**CLAMPED, "output_subnormals": (ASKED,), "zero": (ASKED,)}
 
+DIVIDED = SpecialRule({"least_divisor": ("2^-127",)})
+
 OCP_SCALES = Authority(
     id="ocp-mx",
     title="OCP, Microscaling Formats",
@@ -151,10 +153,12 @@ OCP_ELEMENTS = replace(
     allows=(CLAMPED,),
     output_types=FLOATS,
     asked=(),
+    specials=(DIVIDED,),
 )
 OCP_INTEGERS = replace(
     OCP_ELEMENTS,
     id="ocp-mx-int8",
+    specials=(),
     says="An element is x / scale in units of 2^-6, to nearest with ties to even.",
     open="Which of -128 and -127 ends the range below, and so what is beyond it.",
     allows=(TO_EVEN,),
@@ -179,7 +183,7 @@ CUBLAS_SCALES = Authority(
     open="Nothing of finite numbers.",
     allows=(RULE,),
     asked=({"scaling_mode": "rceil"},),
-    specials=(SpecialRule({"zero_block": ("least",)}),),
+    specials=(SpecialRule({"zero_block": ("least",), "below_least": ("clamped",)}),),
 )
 CUBLAS_ELEMENTS = replace(
     CUBLAS_SCALES,
@@ -188,7 +192,7 @@ CUBLAS_ELEMENTS = replace(
     allows=(TO_EVEN,),
     output_types=FLOATS,
     asked=(),
-    specials=(),
+    specials=(DIVIDED,),
 )
 PTX_ELEMENTS = Authority(
     id="ptx-mx",
@@ -220,6 +224,7 @@ CUBLAS_SMALL_SCALES = replace(
     open="A scale beyond 448, and subnormal scales.",
     output_types=(SCALE_TYPE,),
     asked=ALONE,
+    specials=(),
 )
 PAPER_SCALES = Authority(
     id="nvfp4-paper",
@@ -273,6 +278,7 @@ CUBLAS_SMALL_ELEMENTS = replace(
     allows=({**TO_EVEN, **TIMES_RECIPROCAL},),
     output_types=FLOAT4,
     asked=ALONE,
+    specials=(),
 )
 CUDNN_ELEMENTS = replace(
     CUDNN_SCALES,

@@ -7,7 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from tiebreak.conformance.semantics.block_scale import BIAS, BlockScale, ElementRange, element_range
+from tiebreak.conformance.semantics.block_element_specials import SpecialElements, ask_of_elements
+from tiebreak.conformance.semantics.block_scale import BlockScale, ElementRange, element_range
+from tiebreak.conformance.semantics.block_specials import BIAS, NAN, beside
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.cast_probes import aimed_inputs
 from tiebreak.conformance.semantics.model import Probe, codes
@@ -45,10 +47,19 @@ FEW = 3000  # numbers of a probe
 def block_stages(node: Node, run: Run) -> Iterator[Stage]:
     """The stages of a node; the elements' only if a scale far below the greatest magnitude can be made."""
     kind = element_range(ELEMENT_TYPES[node.output_type])
-    yield scale_stage(node, kind, run)
+    shift = exponent_of_ones(node, run)
+    yield scale_stage(node, kind, run, shift)
     settings = measured_settings(node, kind, run)
     if settings:
-        yield element_stage(node, run, settings)
+        yield element_stage(node, run, settings, shift)
+
+
+def exponent_of_ones(node: Node, run: Run) -> int | None:
+    """The exponent of the scale that a backend gives a block of ones; None if it gives none."""
+    ones = np.ones(BLOCK - 1, node.inputs[0].dtype)
+    (outputs,) = run([(blocks_of(ones[:1], ones),)])
+    code = NAN if outputs is None else int(codes(outputs[1])[0])
+    return code - BIAS if code < NAN else None
 
 
 def blocks_of(first: Array, values: Array, size: int = BLOCK) -> Array:
@@ -65,9 +76,9 @@ def blocks_of(first: Array, values: Array, size: int = BLOCK) -> Array:
     return found
 
 
-def scale_stage(node: Node, kind: ElementRange, run: Run) -> Stage:
+def scale_stage(node: Node, kind: ElementRange, run: Run, shift: int | None) -> Stage:
     def calls(probe: Probe) -> list[Inputs]:
-        return [(blocks_of(probe.x, probe.x[:0]),)]
+        return [(blocks_of(probe.x, beside(probe)),)]
 
     def ask(probes: Sequence[Probe]) -> list[Array | None]:
         answers = run([calls(probe)[0] for probe in probes])
@@ -77,7 +88,7 @@ def scale_stage(node: Node, kind: ElementRange, run: Run) -> Stage:
 
     dtype, mode = node.inputs[0].dtype, str(node.value("scaling_mode"))
     table = stand_in(node, (("greatest magnitude", dtype),), (SCALES, node.outputs[1].dtype), scaling_mode=mode)
-    return Stage(SCALES, BlockScale(table, kind, mode), ask, calls)
+    return Stage(SCALES, BlockScale(table, kind, mode, shift), ask, calls)
 
 
 def measured_settings(node: Node, kind: ElementRange, run: Run) -> list[MeasuredSetting]:
@@ -93,13 +104,14 @@ def measured_settings(node: Node, kind: ElementRange, run: Run) -> list[Measured
     return [MeasuredSetting(others, np.array([anchors[0], 2.0 ** (code - BIAS)]).astype(dtype), -end, end)]
 
 
-def element_table(node: Node, settings: Sequence[MeasuredSetting]) -> AtSettings:
+def element_table(node: Node, settings: Sequence[MeasuredSetting], shift: int | None) -> AtSettings:
     """What elements are, given x / scale: a cast to a float, or MXINT8's integer of 2^-6."""
     dtype, target = node.inputs[0].dtype, node.outputs[0].dtype
     if not isinstance(ELEMENT_TYPES[node.output_type], FloatType):
         operands = (("x / scale", dtype), ("unit", SINGLE), ("zero point", target))
         inner = QuantizeArithmetic(stand_in(node, operands, (ELEMENTS, target)))
-        return AtSettings(inner, settings, ASKED_OF_INTEGERS, partial(numbers_near_integers, inner.node), TOLD_APART)
+        numbers_near = partial(numbers_near_integers, inner.node)
+        return SpecialElements(inner, settings, ASKED_OF_INTEGERS, numbers_near, TOLD_APART, shift=shift)
 
     def numbers(setting: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
         x = aimed_inputs(node.input_type, node.output_type)
@@ -108,28 +120,30 @@ def element_table(node: Node, settings: Sequence[MeasuredSetting]) -> AtSettings
         return np.concatenate([zeros, x[random.permutation(x.size)[: most or FEW]]])
 
     table = stand_in(node, (("x / scale", dtype),), (ELEMENTS, target), saturate=True)
-    return AtSettings(CastArithmetic(table), settings, ASKED, numbers)
+    return SpecialElements(CastArithmetic(table), settings, ASKED, numbers, shift=shift)
 
 
 def numbers_near_integers(table: Node, setting: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
     return trap_inputs(table, UNIT, 0, random, most)
 
 
-def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting], size: int = BLOCK) -> Stage:
-    """The elements of blocks of a size whose own scale is a power of two."""
+def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting], shift: int | None) -> Stage:
+    """The elements of blocks whose own scale is a power of two."""
     dtype = node.inputs[0].dtype
 
     def call(setting: MeasuredSetting, x: Array) -> Inputs:
         scale = float(setting.anchors[1])
-        return (blocks_of(setting.anchors[:1], (x.astype(np.float64) * scale).astype(dtype), size),)
+        return (blocks_of(setting.anchors[:1], (x.astype(np.float64) * scale).astype(dtype)),)
 
     def own(setting: MeasuredSetting, outputs: Outputs) -> tuple[Array, ...]:
         same = (outputs[1].astype(np.float64) == float(setting.anchors[1])).all()
         return setting.others if same else (np.zeros(1),)
 
     def results(outputs: Outputs, count: int) -> Array:
-        return np.ascontiguousarray(outputs[0].reshape(-1, size)[:, 1:]).reshape(-1)[:count]
+        return np.ascontiguousarray(outputs[0].reshape(-1, BLOCK)[:, 1:]).reshape(-1)[:count]
 
-    arithmetic = element_table(node, settings)
-    ask, calls = ask_at(settings, run, call, own, results), calls_at(settings, call)
+    arithmetic = element_table(node, settings, shift)
+    finite = ask_at(settings, run, call, own, results)
+    ask = ask_of_elements(finite, run, lambda first, x: (blocks_of(first, x),), lambda outputs: results(outputs, 1))
+    calls = calls_at(settings, call)
     return Stage(ELEMENTS, arithmetic, ask, calls, (SCALES,), elementwise=True)

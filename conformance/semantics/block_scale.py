@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from tiebreak.conformance.semantics.finite_only import CodeOfZeros, ZerosApart
-from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, valid_candidates
+from tiebreak.conformance.semantics import block_specials
+from tiebreak.conformance.semantics.block_specials import BIAS, ScaleOfSpecial
+from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, Value, valid_candidates
+from tiebreak.conformance.semantics.special_calls import SpecialCalls
 from tiebreak.conformance.semantics.type_grids import largest_of
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-BIAS = 127
 LEAST, MOST = -100, 100  # exponents of the blocks that are asked: far from the ends of the scale's type
 
 
@@ -171,24 +172,17 @@ def rule_candidates() -> Candidates:
     return valid_candidates(rule_facets(), lambda semantics: True)
 
 
-OF_ZEROS = Facet(
-    "zero_block",
-    (
-        CodeOfZeros("least", "the scale of zeros is 2^-127", 0),
-        CodeOfZeros("one", "the scale of zeros is 1", BIAS),
-        CodeOfZeros("nan", "the scale of zeros is NaN", 255),
-    ),
-)
-
-
 @dataclass
-class BlockScale(ZerosApart):
-    """The scale of blocks, of which `x` is the greatest magnitude. `mode` names the rule that the node asks for."""
+class BlockScale(SpecialCalls):
+    """The scale of blocks, of which `x` is the greatest magnitude. `mode` names the rule that the node asks for.
+
+    `shift` is the exponent of the scale that the backend gives a block of ones; None if it gives none.
+    """
 
     node: Node
     kind: ElementRange
     mode: str
-    of_zeros: ClassVar = OF_ZEROS
+    shift: int | None = None
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -202,8 +196,21 @@ class BlockScale(ZerosApart):
     def candidates(self) -> Candidates:
         return rule_candidates()
 
+    @property
+    def specials(self) -> tuple[Facet, ...]:
+        return block_specials.special_facets(self.shift, self.node.inputs[0].dtype)
+
     def special_probes(self) -> Iterator[Probe]:
-        yield Probe(np.zeros(1, self.node.inputs[0].dtype), ())
+        return block_specials.special_probes(self.shift, self.node.inputs[0].dtype)
+
+    def special_of(self, probe: Probe) -> str:
+        return block_specials.special_of(probe)
+
+    def special_code(self, value: Value, probe: Probe) -> int:
+        """A value predicts from the code that the magnitude would have, if it is a number and not 0."""
+        amax = np.abs(probe.x.astype(np.float64))
+        own = int(exponents(amax)[0]) + BIAS + (self.shift or 0) if np.isfinite(amax).all() else 0
+        return cast(ScaleOfSpecial, value).code(own)
 
     def first_probes(self) -> Iterator[Probe]:
         """Magnitudes on both sides of each number at which a rule changes its mind."""

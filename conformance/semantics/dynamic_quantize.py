@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tiebreak.conformance.semantics.block_element_specials import ask_of_elements
+from tiebreak.conformance.semantics.dynamic_result import ResultOfRange, width_of
 from tiebreak.conformance.semantics.dynamic_scale import ScaleArithmetic
 from tiebreak.conformance.semantics.dynamic_zero_point import PointArithmetic
 from tiebreak.conformance.semantics.model import Probe, codes
@@ -102,19 +104,19 @@ def ranges_to_measure() -> list[Array]:
 
 
 def measured_settings(run: Run) -> list[MeasuredSetting]:
-    """The scales and zero points that a backend gives ranges."""
+    """The scales and zero points that a backend gives ranges, and the widths of these."""
     ranges, found = [np.array(one, SINGLE) for one in RANGES], dict[bytes, MeasuredSetting]()
     for ends, outputs in zip(ranges, run([(one,) for one in ranges]), strict=True):
         if outputs is not None and usable(outputs[1]):
             setting = MeasuredSetting(
-                (outputs[1].reshape(()), outputs[2].reshape(())), ends, float(ends[0]), float(ends[1])
+                (outputs[1].reshape(()), outputs[2].reshape(()), width_of(ends)), ends, float(ends[0]), float(ends[1])
             )
             found.setdefault(setting.key, setting)
     return list(found.values())
 
 
 def result_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> Stage:
-    operands = (("x", SINGLE), (SCALE, SINGLE), (POINT, BYTE))
+    operands = (("x", SINGLE), (SCALE, SINGLE), (POINT, BYTE), ("width of x", SINGLE))
     inner = QuantizeArithmetic(stand_in(node, operands, ("y", BYTE)))
 
     def numbers(setting: MeasuredSetting, random: np.random.Generator, most: int) -> Array:
@@ -124,11 +126,14 @@ def result_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> S
         return (np.concatenate([setting.anchors, x]),)
 
     def own(setting: MeasuredSetting, outputs: Outputs) -> tuple[Array, ...]:
-        return outputs[1].reshape(()), outputs[2].reshape(())
+        return outputs[1].reshape(()), outputs[2].reshape(()), setting.others[2]
 
     def results(outputs: Outputs, size: int) -> Array:
         return outputs[0].reshape(-1)[-size:]
 
-    table = AtSettings(inner, settings, ASKED, numbers)
-    ask, calls = ask_at(settings, run, call, own, results), calls_at(settings, call)
+    table = ResultOfRange(AtSettings(inner, settings, ASKED, numbers))
+    finite, calls = ask_at(settings, run, call, own, results), calls_at(settings, call)
+    ask = ask_of_elements(
+        finite, run, lambda first, x: (np.concatenate([first, x]),), lambda outputs: results(outputs, 1)
+    )
     return Stage("y", table, ask, calls, (SCALE, POINT), elementwise=True)

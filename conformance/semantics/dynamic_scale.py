@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from tiebreak.conformance.semantics.finite_only import CodeOfZeros, ZerosApart
+from tiebreak.conformance.semantics.finite_only import FixedCode
 from tiebreak.conformance.semantics.model import (
     ANYTHING,
     Candidates,
     Facet,
     Probe,
     Semantics,
+    Value,
     codes,
     valid_candidates,
 )
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
+from tiebreak.conformance.semantics.special_calls import NON_FINITE, SpecialCalls, non_finite
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -120,9 +122,9 @@ def scale_candidates() -> Candidates:
     return valid_candidates(SCALE_FACETS, is_valid)
 
 
-def scale_of_zeros(id: str, sentence: str, scale: float) -> CodeOfZeros:
+def scale_of_zeros(id: str, sentence: str, scale: float) -> FixedCode:
     """The scale of a range of width 0."""
-    return CodeOfZeros(id, sentence, int(codes(np.array([scale], SINGLE))[0]))
+    return FixedCode(id, sentence, int(codes(np.array([scale], SINGLE))[0]))
 
 
 OF_ZEROS = Facet(
@@ -135,17 +137,28 @@ OF_ZEROS = Facet(
         scale_of_zeros("nan", "y_scale is NaN", np.nan),
     ),
 )
+NANS = ("nan_first", "nan_last")  # a maximum may drop NaN at one place and not at another
+INFINITIES = NON_FINITE[1:]
+AS_WITHOUT = FixedCode("as-without", "y_scale is that of the other numbers", ANYTHING)
+OF_NON_FINITE = (
+    scale_of_zeros("nan", "y_scale is NaN", np.nan),
+    scale_of_zeros("infinity", "y_scale is infinite", np.inf),
+    scale_of_zeros("zero", "y_scale is 0", 0.0),
+    scale_of_zeros("one", "y_scale is 1", 1.0),
+    AS_WITHOUT,
+)
+SPECIALS = (OF_ZEROS, *(Facet(name, OF_NON_FINITE) for name in (*NANS, *INFINITIES)))
 EXTREMES = (1e-45, 3e-43, 1.5e-38, 1.2e-38, 3e-38, 1e38, 1.7e38)
 OTHERS = (0.0, -1.0, 1.0, -0.3, 0.7, -128.0, 3.3, -100.5, 1e-3, 1e-44, -3e-38, 2.5e5)  # the other end of a range
 DRAWN = 60
 
 
 @dataclass
-class ScaleArithmetic(ZerosApart):
+class ScaleArithmetic(SpecialCalls):
     """The scale of numbers of which `x` is the one end and the other operand the other."""
 
     node: Node
-    of_zeros: ClassVar = OF_ZEROS
+    of_one: int = ANYTHING  # the code of the scale of ones
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -159,8 +172,26 @@ class ScaleArithmetic(ZerosApart):
     def candidates(self) -> Candidates:
         return scale_candidates()
 
+    @property
+    def specials(self) -> tuple[Facet, ...]:
+        return SPECIALS
+
     def special_probes(self) -> Iterator[Probe]:
-        yield Probe(np.zeros(1, SINGLE), (np.zeros((), SINGLE),))
+        """Two numbers each, the other end first: zeros, ones, and NaN or an infinity with 1."""
+        for x, other in ((0, 0), (1, 1), (1, np.nan), (np.nan, 1), (np.inf, 1), (-np.inf, 1)):
+            yield Probe(np.array([x], SINGLE), (np.array(other, SINGLE),))
+
+    def special_of(self, probe: Probe) -> str:
+        if not probe.x.any() and not probe.others[0].any():
+            return OF_ZEROS.name
+        return NANS[0] if non_finite(probe.others[0]) else {"nan": NANS[1]}.get(found := non_finite(probe.x), found)
+
+    def special_code(self, value: Value, probe: Probe) -> int:
+        return self.of_one if value is AS_WITHOUT else cast(FixedCode, value).code
+
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
+        self.of_one = next((code for probe, code in seen if not self.special_of(probe)), ANYTHING)
+        return super().learn_specials(seen)
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)

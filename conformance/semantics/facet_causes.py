@@ -34,6 +34,7 @@ ORDER = (  # of the keys; those on precision and rounding come last
         "reading",
         "exponent",
         "sum",
+        "least",
     ),
     *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
     *("input_subnormals", "output_subnormals", "zero", "negative"),

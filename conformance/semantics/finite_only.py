@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, cast
 
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, Value
 from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True, eq=False)
-class CodeOfZeros:
-    """The code that zeros alone give."""
+class FixedCode:
+    """The code that a special call gives, whatever else is known."""
 
     id: str
     sentence: str
@@ -59,23 +58,3 @@ class FiniteOnly:
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         return (codes for codes, _ in self.staged(probe, semantics))
-
-
-class ZerosApart(FiniteOnly):
-    """A table of operands of which zeros alone have a facet of their own: `of_zeros`, whose values are CodeOfZeros."""
-
-    of_zeros: ClassVar[Facet]
-
-    @property
-    def specials(self) -> tuple[Facet, ...]:
-        return (self.of_zeros,)
-
-    def special_of(self, probe: Probe) -> str:
-        return "" if any(operand.any() for operand in (probe.x, *probe.others)) else self.of_zeros.name
-
-    def special_code(self, value: Value, probe: Probe) -> int:
-        return cast(CodeOfZeros, value).code
-
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
-        fits = [v for v in self.of_zeros.values if seen and all(code == self.special_code(v, p) for p, code in seen)]
-        return {self.of_zeros.name: fits}

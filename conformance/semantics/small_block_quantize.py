@@ -12,12 +12,14 @@ from functools import partial
 
 import numpy as np
 
+from tiebreak.conformance.semantics.block_element_specials import SpecialElements, ask_of_elements
 from tiebreak.conformance.semantics.block_quantize import ASKED, ELEMENTS, FEW, SCALES, blocks_of
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.cast_probes import aimed_inputs
 from tiebreak.conformance.semantics.model import Facet
 from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.conformance.semantics.scaled_cast import ScaledCast
+from tiebreak.conformance.semantics.small_block_least import ScalesWithLeast
 from tiebreak.conformance.semantics.small_block_scaling import (
     ELEMENTS_OF_BLOCKS,
     ELEMENTS_OF_TENSORS,
@@ -26,6 +28,7 @@ from tiebreak.conformance.semantics.small_block_scaling import (
     scaling_of,
 )
 from tiebreak.conformance.semantics.stages import (
+    Ask,
     AtSettings,
     Inputs,
     MeasuredSetting,
@@ -92,9 +95,16 @@ def scale_stage(node: Node, run: Run) -> Stage:
     def call(own: MeasuredSetting, x: Array) -> Inputs:
         return (even_blocks(magnitudes(x), np.zeros(0, dtype)),)
 
-    arithmetic = AtSettings(CastArithmetic(table), [setting], ASKED[:-1], numbers)
-    ask = ask_at([setting], run, call, lambda own, outputs: (), scales_of)
+    arithmetic = ScalesWithLeast(AtSettings(CastArithmetic(table), [setting], ASKED[:-1], numbers))
+    ask = ask_with_specials(ask_at([setting], run, call, lambda own, outputs: (), scales_of), run, ())
     return Stage(SCALES, arithmetic, ask, calls_at([setting], call), elementwise=True)
+
+
+def ask_with_specials(finite: Ask, run: Run, whole: Sequence[Array]) -> Ask:
+    """Asks for the scales of special blocks too; `whole` is global_amax, if there is one."""
+    return ask_of_elements(
+        finite, run, lambda first, others: (even_blocks(first, others), *whole), lambda outputs: scales_of(outputs, 1)
+    )
 
 
 def scales_of(outputs: Outputs, count: int) -> Array:
@@ -115,21 +125,22 @@ def scale_stage_of_tensors(node: Node, run: Run, wholes: Sequence[np.float32]) -
         return even_blocks(x, np.zeros(0, dtype)), np.asarray(own.others[0])
 
     ways, names = (FACTOR, scaling_of(SCALES_OF_TENSORS, node.input_type)), ASKED[:-1]
-    arithmetic = scaled_table(table, ways, names, settings, units, has_scale=False)
-    ask = ask_at(settings, run, call, lambda own, outputs: own.others, scales_of)
+    arithmetic = ScalesWithLeast(scaled_table(table, ways, names, settings, units, has_scale=False))
+    finite = ask_at(settings, run, call, lambda own, outputs: own.others, scales_of)
+    ask = ask_with_specials(finite, run, settings[0].others)
     return Stage(SCALES, arithmetic, ask, calls_at(settings, call), elementwise=True)
 
 
 def scaled_table(
     table: Node, ways: tuple[Facet, ...], names: tuple[str, ...], settings: Sequence[MeasuredSetting],
-    unit: Callable[[MeasuredSetting], float], *, has_scale: bool,
+    unit: Callable[[MeasuredSetting], float], *, has_scale: bool, kind: type[AtSettings] = AtSettings,
 ) -> AtSettings:  # fmt: skip
     """The table of numbers in units that depend on the setting, cast to the result's type."""
     target = table.outputs[0]
     cast = CastArithmetic(stand_in(table, (("scaled", SINGLE),), (target.name, target.dtype), saturate=True))
     inner = ScaledCast(table, cast, ways, names, has_scale)
     numbers = partial(numbers_near_halves, table, SMALL_FLOAT_TYPES[table.output_type], unit)
-    return AtSettings(inner, settings, (*(facet.name for facet in ways), *names), numbers)
+    return kind(inner, settings, (*(facet.name for facet in ways), *names), numbers)
 
 
 def numbers_near_halves(
@@ -195,6 +206,11 @@ def element_stage(node: Node, run: Run, settings: Sequence[MeasuredSetting]) -> 
 
     own_ways = scaling_of(ELEMENTS_OF_TENSORS if two_levels else ELEMENTS_OF_BLOCKS, node.input_type)
     ways = (FACTOR, own_ways) if two_levels else (own_ways,)
-    arithmetic = scaled_table(table, ways, ASKED, settings, unit, has_scale=True)
-    ask, calls = ask_at(settings, run, call, given_scale, results), calls_at(settings, call)
+    arithmetic = scaled_table(table, ways, ASKED, settings, unit, has_scale=True, kind=SpecialElements)
+
+    def special(first: Array, x: Array) -> Inputs:
+        return even_blocks(first, x), *settings[0].others[1:]
+
+    finite, calls = ask_at(settings, run, call, given_scale, results), calls_at(settings, call)
+    ask = ask_of_elements(finite, run, special, lambda outputs: results(outputs, 1))
     return Stage(ELEMENTS, arithmetic, ask, calls, (SCALES,), elementwise=True)

@@ -141,6 +141,8 @@ class Operator:
     if it leaves that open, none if nothing is rounded to an integer.
     `bounded` says of a node's attributes whether every integer between two ends conforms. These are what working
     precision gives in the modes ROUND_DOWN and ROUND_UP.
+    `open_where` names situations of a problem that the document leaves open though no operand is NaN or infinite, each
+    with a mask of the elements.
     `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
     `mode_clause` gives the id of the clause that asks for a rounding mode. `modes` are those that a node can choose.
     `roles` names the clause for each thing that a vector's theme or a cause may be about. `role_in` says which of them
@@ -185,6 +187,7 @@ class Operator:
     contested: tuple[Contest, ...] = ()
     chain: Callable[[Node, tuple[Array, ...], tuple[Array, ...]], Mapping[int, Problem]] | None = None
     chain_binds: Callable[[tuple[Array, ...]], bool] = lambda inputs: True
+    open_where: Callable[[Problem], Mapping[str, Array]] = lambda problem: {}
 
     @property
     def output(self) -> str:

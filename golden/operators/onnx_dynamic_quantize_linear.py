@@ -163,6 +163,15 @@ def chain(node: Node, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> 
     }
 
 
+def open_where(problem: Problem) -> dict[str, Array]:
+    """ODQ-U1 and ODQ-U3: the last two operands are both ends of the range."""
+    assert isinstance(problem, Elementwise)
+    low, high = (codes.astype(np.uint32).view(np.float32) for codes in problem.operands[-2:])
+    with np.errstate(all="ignore"):
+        width = high - low
+        return {"range of width 0": width == 0, "scale rounds to 0": (width > 0) & (width / np.float32(255) == 0)}
+
+
 def range_of(x: Array) -> tuple[Array, Array]:
     """The codes of both ends of the range, each of one element; NaN if x has one."""
     ends = np.min(x, initial=np.float32(0)), np.max(x, initial=np.float32(0))
@@ -218,5 +227,6 @@ OPERATOR = Operator(
     samples=samples.samples,
     contested=CONTESTED,
     chain=chain,
+    open_where=open_where,
     chain_binds=lambda inputs: bool(np.isfinite(inputs[0]).all()),  # ODQ-U2: else y and zero point are open
 )
