@@ -127,7 +127,7 @@ def forbidden_types(prefix: str, *more: tuple[int, ...]) -> tuple[ForbiddenCall,
 
     The document leaves open which widths, ranges and shapes of ranges are allowed, so none of these is forbidden.
     """
-    integers = dict.fromkeys((0, 1, 2), "int32")
+    integers: dict[int, str] = dict.fromkeys((0, 1, 2), "int32")
     changes = (("an input and a range of int32", integers), ("a range of float64", {1: "float64", 2: "float64"}))
     unlike = ("input_max of float16", {2: "float16"})
     return tuple(

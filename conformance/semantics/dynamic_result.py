@@ -79,8 +79,12 @@ class ResultOfRange(SpecialCalls):
     def documented(self) -> Semantics:
         return self.inner.documented
 
-    @cached_property
+    @property
     def candidates(self) -> Candidates:
+        return self.combinations
+
+    @cached_property
+    def combinations(self) -> Candidates:
         """The quotient of a range is one of float32."""
         plain, own = self.inner.candidates.all, self.documented[self.place]
         of_single = [one for one in plain if FLOAT32 in one and one[self.place] is own]

@@ -68,8 +68,12 @@ class ScalesWithLeast(SpecialCalls):
     def documented(self) -> Semantics:
         return (*self.inner.documented, NONE)
 
-    @cached_property
+    @property
     def candidates(self) -> Candidates:
+        return self.combinations
+
+    @cached_property
+    def combinations(self) -> Candidates:
         """A least scale hides subnormal ones: with it they are kept."""
         plain = self.inner.candidates.all
         names = [facet.name for facet in self.inner.facets]
