@@ -175,6 +175,8 @@ def test_the_history_tells_what_came_and_went_by_release(chromium: Any, pages: d
         own = [row for row in rows if row[0].strip() in ("dev 3.0", "2.0", "1.0")]
         assert [row[0].strip() for row in own] == ["dev 3.0", "2.0", "1.0"]
         assert own[1][2:5] == ["1", "0", "0"] and own[2][2:5] == ["–"] * 3
+        own_colour = "getComputedStyle(document.querySelector('.libraries td.new')).backgroundColor"
+        assert page.evaluate(own_colour) == "rgba(0, 0, 0, 0)", "the colour of its link would hide the number"
         page.click(".libraries td.new a")
         page.wait_for_selector(".release-card[open] li", state="visible")
         assert TIES in page.inner_text(".release-card[open]")

@@ -201,6 +201,29 @@ def test_a_name_that_came_with_another_result_is_new(tmp_path: Path) -> None:
     assert [one["name"] for one in causes["new"]] == ["other-id"]
 
 
+def test_a_new_name_for_a_part_of_a_cause_is_no_new_name_for_the_cause(tmp_path: Path) -> None:
+    """The rest of it is gone: its page must not say that it is called otherwise now."""
+    base = real()
+    other = called(base, "other-id", "another sentence")
+    other.discrepancies.loc[0, "got_bits"] += 1
+    other.discrepancies.loc[0, ["cause_id", "cause"]] = "third-id", "a third sentence"
+    (row,) = other.info["clusters"]
+    both = [
+        row | {"elements": row["elements"] - 1},
+        row | {"elements": 1, "cause_id": "third-id", "cause": "a third sentence"},
+    ]
+    other = replace(other, info=other.info | {"clusters": both})
+    found = changes_between(tmp_path, base, other)
+    causes = found["changes"][0]["causes"]
+    assert [one["name"] for one in causes["gone"]] == ["floor-of-half-more"]
+    assert [one["name"] for one in causes["new"]] == ["third-id"]
+    assert [(one["name"], one["was"]["name"]) for one in causes["renamed"]] == [("other-id", "floor-of-half-more")]
+    assert all(one["now"] is None for one in found["causes"])
+    pages = {one["name"]: (tmp_path / "site" / one["page"]).read_text(encoding="utf-8") for one in found["causes"]}
+    assert "Now called" not in pages["floor-of-half-more"]
+    assert "</a> has a part that is now called <a" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("verdict", "said"), [("", "The runs had other cases: "), ("unsupported", "the same cases, of which others ran: ")]
 )

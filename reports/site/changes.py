@@ -14,18 +14,24 @@ from tiebreak.reports.site.renames import Renamed, Renames, SitePlace
 from tiebreak.reports.site.run_facts import RunFacts, SiteCell
 from tiebreak.reports.trend import cause_changes, cause_counts
 
+PART_OF = "has a part that is now called"
+LINKS = {("gone", "new"): "is now called", ("gone",): "is now part of", ("new",): PART_OF}
 STATUSES = ("new", "changed", "gone", "renamed")
 Rows = dict[tuple[str, str], dict[str, Any]]  # of the trend, by backend and operator
 
 
 @dataclass(frozen=True)
 class ChangedSighting:
-    """A root cause with its elements before and after; `was` is what a renamed one was called."""
+    """A root cause with its elements before and after; `was` is what a renamed one was called.
+
+    Of a renamed one `link` says whether all elements of both have the same results, or those of one are a part.
+    """
 
     key: CauseKey
     before: int
     after: int
     was: CauseKey | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,20 +140,23 @@ def renamed_causes(
 ) -> Iterator[ChangedSighting]:
     """Each pair of names once: what a gone cause is called now, and what a new one was called."""
     old, new = (cause_counts(rows, list(names)) for rows in (before, after))
-    pairs: dict[tuple[str, str, str], None] = {}
+    pairs: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for status in ("gone", "new"):
         for operator, name, *_ in changed[status]:
             if other := new_name(status, operator, name, names, before, after):
                 was, now = (name, other) if status == "gone" else (other, name)
-                pairs[operator, was, now] = None
-    for operator, was, now in pairs:
+                pairs[operator, was, now].append(status)
+    for (operator, was, now), found in pairs.items():
         counts = old[operator, was], new[operator, now]
-        yield ChangedSighting(CauseKey(library, operator, now), *counts, CauseKey(library, operator, was))
+        of = CauseKey(library, operator, was)
+        yield ChangedSighting(CauseKey(library, operator, now), *counts, of, LINKS[tuple(dict.fromkeys(found))])
 
 
 def present_names(changes: Iterable[LibraryChange]) -> dict[CauseKey, CauseKey]:
     """By the former name of a cause its next one; `changes` are the newest first."""
-    pairs = [(one.was, one.key) for change in changes for one in change.causes["renamed"] if one.was]
+    pairs = [
+        (one.was, one.key) for change in changes for one in change.causes["renamed"] if one.was and one.link != PART_OF
+    ]
     return dict(reversed(pairs))
 
 
