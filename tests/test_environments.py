@@ -116,7 +116,6 @@ def test_a_release_is_installed_run_listed_and_removed(index: Path) -> None:
         ("onnxruntime==9.0.0", ("onnxruntime", "9.0.0")),
         ("onnxruntime@9.0.0", ("onnxruntime", "9.0.0")),
         ("onnxruntime", ("onnxruntime", "")),
-        ("ngraph@", ("ngraph", "")),
     ],
 )
 def test_a_release_is_named_for_installation_as_everywhere_or_as_for_pip(
