@@ -111,14 +111,19 @@ def usual() -> list[str]:
     return [name for name in registered() if name not in ON_REQUEST and (not is_apart(name) or is_installed(name))]
 
 
+def extra_of(name: str) -> str:
+    """The extra with a backend's library: its own name, unless several configurations share one."""
+    return EXTRAS.get(name, name)
+
+
 def is_apart(name: str) -> bool:
     """Whether the library of a backend is one of APART."""
-    return EXTRAS.get(name, name) in APART
+    return extra_of(name) in APART
 
 
 def is_installed(name: str) -> bool:
     """Whether the library of a backend in APART is installed, beside Tiebreak or in an environment of its own."""
-    return is_beside(name) or bool(newest_environment(EXTRAS.get(name, name)))
+    return is_beside(name) or bool(newest_environment(extra_of(name)))
 
 
 def is_beside(name: str) -> bool:
@@ -126,7 +131,7 @@ def is_beside(name: str) -> bool:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        distribution(requirements_of(EXTRAS.get(name, name))[0].name)
+        distribution(requirements_of(extra_of(name))[0].name)
     except PackageNotFoundError:
         return False
     return True
@@ -145,7 +150,7 @@ def requirements_of(extra: str) -> list[Requirement]:
 def library_of(name: str) -> str:
     """The extra that a built-in backend needs, one for all configurations of a library. InvalidInput if it has none."""
     if name in registered() and entry_point(name).startswith(OWN) and name not in WITHOUT_LIBRARY:
-        return EXTRAS.get(name, name)
+        return extra_of(name)
     known = ", ".join(one for one in registered() if one not in WITHOUT_LIBRARY)
     raise InvalidInput(f"{printable(name, 80)!r} has no releases to install; these have: {known}")
 
@@ -162,7 +167,7 @@ def with_release(spec: str) -> str:
     """The spec, with its release if the backend has only one, or if only an environment has its library."""
     if spec in ONLY_RELEASE:
         return f"{spec}@{ONLY_RELEASE[spec]}"
-    version = newest_environment(EXTRAS.get(spec, spec)) if is_apart(spec) and not is_beside(spec) else ""
+    version = newest_environment(extra_of(spec)) if is_apart(spec) and not is_beside(spec) else ""
     return f"{spec}@{version}" if version else spec
 
 
@@ -254,7 +259,7 @@ def install_command(name: str) -> str:
     name, version = split_release(name)
     if version:
         return install_line(library_of(name), version)
-    library = EXTRAS.get(name, name)
+    library = extra_of(name)
     if name in ONLY_RELEASE or library in APART:
         return f"tiebreak backends install {library}"
     return f"pip install 'tiebreak[{library}]'"

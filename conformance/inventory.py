@@ -22,11 +22,11 @@ from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import (
     BY_ENVIRONMENT,
-    EXTRAS,
     FOR_DEVICES,
     ON_REQUEST,
     check_spec,
     environment_of,
+    extra_of,
     install_command,
     library_of,
     registered,
@@ -128,7 +128,7 @@ def libraries(specs: Sequence[str]) -> list[list[str]]:
     """The specs whose backends may share a process: configurations of a library, but for what its environment says."""
     found: dict[str, list[str]] = defaultdict(list)
     for spec in slow_first(specs):
-        library = EXTRAS.get(spec, spec)
+        library = extra_of(spec)
         found[spec if library in BY_ENVIRONMENT or ":" in spec else library].append(spec)
     return list(found.values())
 

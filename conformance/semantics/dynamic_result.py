@@ -10,14 +10,12 @@ from typing import cast
 
 import numpy as np
 
+from tiebreak.conformance.semantics.around_settings import AroundSettings
 from tiebreak.conformance.semantics.block_element_specials import ElementProbe, given_elements
-from tiebreak.conformance.semantics.cast_specials import CastSpecial
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, Value
 from tiebreak.conformance.semantics.precisions import FLOAT32
-from tiebreak.conformance.semantics.special_calls import NON_FINITE, SpecialCalls, non_finite_numbers
-from tiebreak.conformance.semantics.stages import AtSettings
+from tiebreak.conformance.semantics.special_calls import NON_FINITE, non_finite_numbers
 from tiebreak.golden.elements import ELEMENT_TYPES
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 ONE, STEPS = np.float32(1), np.float32(255)
@@ -55,14 +53,8 @@ OF_RANGE = (
 
 
 @dataclass
-class ResultOfRange(SpecialCalls):
+class ResultOfRange(AroundSettings):
     """The table of results given scale and zero point, whose `scaling` may take the width, the third operand."""
-
-    inner: AtSettings
-
-    @property
-    def node(self) -> Node:
-        return self.inner.node
 
     @cached_property
     def place(self) -> int:
@@ -103,12 +95,6 @@ class ResultOfRange(SpecialCalls):
         found = self.inner.completed(self.divided(semantics))
         return self.scaled(found, semantics[self.place]) if semantics[self.place] in OF_RANGE else found
 
-    def first_probes(self) -> Iterator[Probe]:
-        return self.inner.first_probes()
-
-    def further_probe(self, random: np.random.Generator) -> Probe:
-        return self.inner.further_probe(random)
-
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         """Neighbours have the same quotient."""
         for way, own in groupby(semantics, key=lambda one: one[self.place]):
@@ -125,14 +111,6 @@ class ResultOfRange(SpecialCalls):
         for name, beside, value in zip(NON_FINITE, BESIDE, non_finite_numbers(), strict=True):
             yield special_probe(name, 1.0, value)
             yield special_probe(beside, value, 1.0)
-
-    def special_of(self, probe: Probe) -> str:
-        return probe.facet if isinstance(probe, ElementProbe) else ""
-
-    def special_code(self, value: Value, probe: Probe) -> int:
-        code = cast(CastSpecial, value).code(ELEMENT_TYPES[self.node.output_type], False)
-        assert code is not None
-        return code
 
 
 def quotients(probe: Probe, way: ScalingOfRange) -> Probe:

@@ -9,18 +9,16 @@ from typing import cast
 
 import numpy as np
 
+from tiebreak.conformance.semantics.around_settings import AroundSettings
 from tiebreak.conformance.semantics.block_element_specials import ElementProbe
 from tiebreak.conformance.semantics.cast_specials import VALUES, CastSpecial
-from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, Value
+from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics
 from tiebreak.conformance.semantics.special_calls import (
     NON_FINITE,
-    SpecialCalls,
     non_finite_numbers,
     with_own_codes,
 )
-from tiebreak.conformance.semantics.stages import AtSettings
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 ZERO_BLOCK = "zero_block"
@@ -51,14 +49,8 @@ SCALES = (*VALUES, scale_of(8, "2^-6", "the scale is 2^-6"), scale_of(1, "2^-9",
 
 
 @dataclass
-class ScalesWithLeast(SpecialCalls):
+class ScalesWithLeast(AroundSettings):
     """The table of scales at settings, each of whose combinations may have a least scale."""
-
-    inner: AtSettings
-
-    @property
-    def node(self) -> Node:
-        return self.inner.node
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -85,12 +77,6 @@ class ScalesWithLeast(SpecialCalls):
     def completed(self, semantics: Semantics) -> Semantics:
         return (*self.inner.completed(semantics[:-1]), semantics[-1])
 
-    def first_probes(self) -> Iterator[Probe]:
-        return self.inner.first_probes()
-
-    def further_probe(self, random: np.random.Generator) -> Probe:
-        return self.inner.further_probe(random)
-
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         found = self.inner.staged(probe, [one[:-1] for one in semantics])
         for one, (codes, stages) in zip(semantics, found, strict=True):
@@ -112,11 +98,3 @@ class ScalesWithLeast(SpecialCalls):
         for name, value in zip((ZERO_BLOCK, *NON_FINITE), (0.0, *non_finite_numbers()), strict=True):
             x = np.array([value]).astype(self.node.inputs[0].dtype)
             yield ElementProbe(x, (), name, x)
-
-    def special_of(self, probe: Probe) -> str:
-        return probe.facet if isinstance(probe, ElementProbe) else ""
-
-    def special_code(self, value: Value, probe: Probe) -> int:
-        code = cast(CastSpecial, value).code(self.kind, False)
-        assert code is not None
-        return code
