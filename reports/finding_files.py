@@ -1,16 +1,17 @@
-"""A run's root causes as reports that one could file: a folder for each library, a Markdown file for each cause."""
+"""The root causes of runs as reports that one could file: a folder for each library, a Markdown file for each cause."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.untrusted_text import one_line, plural
+from tiebreak.golden.untrusted_text import one_line, plural, printable
 from tiebreak.golden.verdicts import DOMAINS, OWN
 from tiebreak.reports.findings import issue_of, keys_of, md
 from tiebreak.reports.folding import FoldedCause
@@ -26,29 +27,61 @@ LONGEST_NAME = 100  # of a file, in characters
 INDEX = "README.md"
 
 
-def finding_files(run: Run, script: Script) -> dict[str, str]:
+@dataclass(frozen=True)
+class Told:
+    """A run, its story, and the file of each root cause of it, below the library's folder."""
+
+    run: Run
+    chapters: list[Chapter]
+    filed: list[tuple[Finding, str, str]]  # the finding, its library's folder, its file there
+
+
+def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
     """The text of each file by its path below the output folder.
 
-    Every text from a backend is escaped.
+    Every text from a backend is escaped. The runs have passed `check_different`.
     """
-    chapters = story(run)
     files: dict[str, str] = {}
-    filed: dict[str, list[tuple[Finding, str]]] = defaultdict(list)
-    names = {str(one["name"]): library_of(one) for one in run.info["backends"]}
-    for finding in causes_in_order(chapters):
-        assert finding.cause is not None
-        library = safe_name(names[finding.backends[0]])
-        path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{named(finding.cause)}')}")
-        files[path] = cause_file(run, finding.cause, script(finding.ids[0]))
-        filed[library].append((finding, path.rpartition("/")[2]))
-    for backend, name in names.items():
-        library = safe_name(name)
-        path = f"{library}/{INDEX}"
-        if path not in files:
-            own = [one for one, other in names.items() if other == names[backend]]
-            files[path] = library_page(run, name, own, chapters, filed[library])
-    files[INDEX] = front_page(run, names, files, filed)
+    told: list[Told] = []
+    for run, script in runs:
+        chapters, filed, names = story(run), [], libraries_by_backend(run)
+        for finding in causes_in_order(chapters):
+            assert finding.cause is not None
+            library = safe_name(names[finding.backends[0]])
+            path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{named(finding.cause)}')}")
+            files[path] = cause_file(run, finding.cause, script(finding.ids[0]))
+            filed.append((finding, library, path.rpartition("/")[2]))
+        told.append(Told(run, chapters, filed))
+    names = {backend: name for one in told for backend, name in libraries_by_backend(one.run).items()}
+    for name in dict.fromkeys(names.values()):
+        own = [one for one, other in names.items() if other == name]
+        files[f"{safe_name(name)}/{INDEX}"] = library_page(name, own, told)
+    files[INDEX] = front_page(list(dict.fromkeys(names.values())), told)
     return files
+
+
+def check_different(runs: Iterable[Run]) -> None:
+    """InvalidInput if two runs asked a backend the same operator: one finding would stand twice, with two counts."""
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        asked = asked_of(run)
+        if both := seen & asked:
+            backend, operator = min(both)
+            raise InvalidInput(
+                f"two of the runs asked {printable(backend, 80)} {operator}: name runs of different operators"
+            )
+        seen |= asked
+
+
+def asked_of(run: Run) -> set[tuple[str, str]]:
+    """Each backend with each operator of which it ran a case."""
+    ran = run.results[run.results["verdict"] != "unsupported"]
+    pairs = ran[["backend", "operator"]].drop_duplicates().astype(str)
+    return set(pairs.itertuples(index=False, name=None))
+
+
+def libraries_by_backend(run: Run) -> dict[str, str]:
+    return {str(one["name"]): library_of(one) for one in run.info["backends"]}
 
 
 def causes_in_order(chapters: list[Chapter]) -> list[Finding]:
@@ -190,17 +223,15 @@ def fixes() -> dict[str, str]:
     return found
 
 
-def library_page(
-    run: Run, name: str, backends: list[str], chapters: list[Chapter], filed: list[tuple[Finding, str]]
-) -> str:
+def library_page(name: str, backends: list[str], told: list[Told]) -> str:
     """A library's findings in the order of the story; root causes are links to their files."""
-    links = {id(finding.cause): path for finding, path in filed}
+    links = {id(finding.cause): path for one in told for finding, _, path in one.filed}
     lines = [f"# {md(name)}", "", f"Backends: {md(', '.join(backends))}."]
-    for chapter in chapters:
-        own = [one for one in chapter.findings if set(one.backends) & set(backends)]
-        if chapter.id == "silent" or not own:
+    for same in zip(*(one.chapters for one in told), strict=True):
+        own = [one for chapter in same for one in chapter.findings if set(one.backends) & set(backends)]
+        if same[0].id == "silent" or not own:
             continue
-        lines += ["", f"## {chapter.title}", ""]
+        lines += ["", f"## {same[0].title}", ""]
         if own[0].cause is not None:
             own.sort(key=lambda one: severity_rank(one.cause.row) if one.cause else (0, 0))
         for one in own:
@@ -212,15 +243,19 @@ def library_page(
     return "\n".join(lines) + "\n"
 
 
-def front_page(
-    run: Run, names: Mapping[str, str], files: Mapping[str, str], filed: Mapping[str, list[tuple[Finding, str]]]
-) -> str:
+def front_page(names: list[str], told: list[Told]) -> str:
+    runs = [one.run for one in told]
+    days = sorted({str(run.info["created"])[:10] for run in runs})
+    levels = dict.fromkeys(str(run.info["level"]) for run in runs)
+    backends = {str(one["name"]) for run in runs for one in run.info["backends"]}
+    one = len(runs) == 1
     lines = [
-        "# What a run found, by library",
+        f"# What {'a run' if one else f'{len(runs):,} runs'} found, by library",
         "",
-        f"Made by `tiebreak findings` from a run's records ({md(run.info['created'][:10])}, level "
-        f"{md(run.info['level'])}): {plural(len(run.info['backends']), 'backend')}, "
-        f"{plural(len(run.results), 'case')}. Not edited by hand.",
+        f"Made by `tiebreak findings` from the records of {'a run' if one else f'{len(runs):,} runs'} "
+        f"({md(' to '.join(dict.fromkeys((days[0], days[-1]))))}, level {md(', '.join(levels))}): "
+        f"{plural(len(backends), 'backend')}, {plural(sum(len(run.results) for run in runs), 'case')}. "
+        "Not edited by hand.",
         "",
         "Shares and severity are those of the calibrated domain (scales 2^-20 to 2^10, inputs up to 2^16 scales from "
         "zero, nothing subnormal, NaN or infinite), if a cause has elements there.",
@@ -228,8 +263,9 @@ def front_page(
         "| library | contradicts its own document | conversion hazards |",
         "| --- | --- | --- |",
     ]
-    for name in dict.fromkeys(names.values()):
+    for name in names:
         library = safe_name(name)
-        own = sum(one.cause is not None and one.cause.document == OWN for one, _ in filed.get(library, ()))
-        lines.append(f"| [{md(name)}]({library}/{INDEX}) | {own} | {len(filed.get(library, ())) - own} |")
+        causes = [finding.cause for each in told for finding, folder, _ in each.filed if folder == library]
+        own = sum(cause is not None and cause.document == OWN for cause in causes)
+        lines.append(f"| [{md(name)}]({library}/{INDEX}) | {own} | {len(causes) - own} |")
     return "\n".join(lines) + "\n"

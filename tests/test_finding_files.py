@@ -86,6 +86,32 @@ def test_a_backend_of_the_users_own_has_no_script_but_the_reason(tmp_path: Path)
     assert "<script" not in "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.md"))
 
 
+def test_runs_of_other_operators_make_one_folder(written: tuple[Path, Path], tmp_path: Path) -> None:
+    chosen = ["--operator", "onnx.DequantizeLinear", "--level", "brief", "-b", "onnx-reference", "-b", "numpy-naive"]
+    assert CliRunner().invoke(main, ["run", *chosen, "-o", str(tmp_path / "run")]).exit_code == 1
+    runs, out = [str(written[0]), str(tmp_path / "run")], tmp_path / "out"
+    assert CliRunner().invoke(main, ["findings", *runs, "-o", str(out)]).exit_code == 0
+    files = {path.name for path in (out / "onnx-reference").iterdir()} - {"README.md"}
+    page = (out / "onnx-reference" / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\(([^)]+)\)", page)) == files
+    assert {name.split("Linear")[0] for name in files} == {"onnx.Quantize", "onnx.Dequantize"}
+    cases = sum(len(read_run(Path(run)).results) for run in runs)
+    front = (out / "README.md").read_text(encoding="utf-8")
+    assert "2 runs" in front and f": 2 backends, {cases:,} cases" in front
+    assert f"onnx-reference/README.md) | {len(files)} |" in front
+    some = CliRunner().invoke(main, ["findings", *runs, "-b", "numpy-naive", "-o", str(tmp_path / "some")])
+    assert some.exit_code == 0, some.output  # the first run has no numpy-naive
+    assert {path.name for path in (tmp_path / "some").iterdir()} == {"numpy-naive", "README.md"}
+
+
+def test_one_operator_of_a_backend_in_two_runs_is_refused(written: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(written[0], tmp_path / "again")
+    asked = ["findings", str(written[0]), str(tmp_path / "again"), "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 2 and not (tmp_path / "out").exists()
+    assert "two of the runs asked onnx-reference onnx.QuantizeLinear" in done.output
+
+
 def test_a_folder_with_something_in_it_stays_as_it_is(written: tuple[Path, Path]) -> None:
     before = sorted(written[1].rglob("*"))
     done = CliRunner().invoke(main, ["findings", str(written[0]), "-o", str(written[1])])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from tiebreak.cli.options import JSON, check_apart, run_folder
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tiebreak.reports.finding_files import Script
     from tiebreak.reports.first_screen import News
     from tiebreak.reports.records import Run
     from tiebreak.reports.rows import Example
@@ -171,29 +173,37 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
 
 
 @click.command(epilog="Example:  tiebreak findings tiebreak-run -o reports")
-@click.argument("run_dir", type=PATH)
+@click.argument("run_dirs", nargs=-1, required=True, type=PATH, metavar="RUN_DIR...")
 @click.option(
     "-b", "--backend", "backends", multiple=True, type=WORDS, metavar="BACKEND", help="Only this one; repeat for more."
 )
 @run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
-def findings(run_dir: Path, backends: tuple[str, ...], output: Path) -> None:
-    """Write a run's root causes as reports that one could file: a folder for each library, a Markdown file for each.
+def findings(run_dirs: tuple[Path, ...], backends: tuple[str, ...], output: Path) -> None:
+    """Write root causes as reports that one could file: a folder for each library, a Markdown file for each.
 
-    Each has the versions, the rule, expected and got with their bits, and a script in the library's own API. It says
-    what share of the elements deviates so, and what would mend it. The scripts are cut down on the backends themselves,
-    which must be installed.
+    Several runs, each of other operators or other backends, make one folder.
+
+    Each report has the versions, the rule, expected and got with their bits, and a script in the library's own API. It
+    says what share of the elements deviates so, and what would mend it. The scripts are cut down on the backends
+    themselves, which must be installed.
     """
     from tiebreak.conformance.running.repro import scripts
     from tiebreak.golden.places import check_empty, write_text_aside
-    from tiebreak.reports.finding_files import finding_files
-    from tiebreak.reports.of_backends import of_backends
+    from tiebreak.reports.finding_files import check_different, finding_files
+    from tiebreak.reports.of_backends import runs_of_backends
     from tiebreak.reports.records import read_run
 
-    run = read_run(run_dir)
-    run = of_backends(run, backends) if backends else run
+    runs = {run_dir: read_run(run_dir) for run_dir in run_dirs}
+    kept = runs_of_backends(runs, backends) if backends else runs
+    check_different(kept.values())
     check_empty(output)
-    with scripts(run, run_dir) as script:
-        files = finding_files(run, script)
+
+    def with_scripts() -> Iterator[tuple[Run, Script]]:
+        for run_dir, run in kept.items():
+            with scripts(run, run_dir) as script:
+                yield run, script
+
+    files = finding_files(with_scripts())
     for name, text in sorted(files.items(), reverse=True):  # the front page last but for libraries: all texts are there
         (output / name).parent.mkdir(exist_ok=True)
         write_text_aside(output / name, text)
