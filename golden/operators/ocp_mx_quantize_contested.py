@@ -114,6 +114,7 @@ CONTESTED = (
         (
             Answer(f"{OCP}, 6.3", "silent: only normal numbers are clamped", "unspecified"),
             Answer(TORCHAO_SEEN, "the scale is 2^120, with rceil 2^127; others become 0", (448.0, 0.0)),
+            Answer(f"{MLX}, by rceil", "the scale is 2, and every element the largest", (448.0, 448.0)),
         ),
     ),
     Contest(

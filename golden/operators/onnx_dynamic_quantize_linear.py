@@ -11,14 +11,13 @@ import numpy as np
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.model import Answer, Clause, Contest, Operator, Types
+from tiebreak.golden.operators.model import Clause, Operator, Types
+from tiebreak.golden.operators.onnx_dynamic_quantize_linear_contested import BODY, CONTESTED, DOCUMENT
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, codes_of
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_dynamic_quantize_linear as samples
 
 ID = "onnx.DynamicQuantizeLinear"
-DOCUMENT = "ONNX operator schema, DynamicQuantizeLinear-11"
-BODY = f"{DOCUMENT}, function body"
 SCALE, ZERO_POINT = "y_scale", "y_zero_point"
 
 CLAUSES = (
@@ -81,44 +80,6 @@ CLAUSES = (
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="an undefined result",
-    ),
-)
-
-CONTESTED = (
-    Contest(
-        "onnx-dynamic-unrounded-scale",
-        "Is x divided by y_scale, a float32, or by the range's real width / 255?",
-        ("ODQ-F4", "ODQ-F5"),
-        {"real": "float32", "quantized": "uint8"},
-        ([0.0, 0.5, 1.0],),
-        (
-            Answer(f"{DOCUMENT}, third formula; {BODY}", "x / y_scale", (0.0, 127.0, 255.0), judged=True),
-            Answer("OpenVINO 2026.4, as observed", "the width is not divided first", (0.0, 128.0, 255.0)),
-        ),
-    ),
-    Contest(
-        "onnx-dynamic-round-or-add-first",
-        "Is the quotient rounded, or its sum with the zero point?",
-        ("ODQ-F4", "ODQ-R1"),
-        {"real": "float32", "quantized": "uint8"},
-        ([-1.0, 1.5, 254.0],),
-        (
-            Answer(f"{DOCUMENT}, third formula", "round(x / y_scale) + y_zero_point", (0.0, 3.0, 255.0), judged=True),
-            Answer("read without the parentheses", "round(x / y_scale + y_zero_point)", (0.0, 2.0, 255.0)),
-        ),
-    ),
-    Contest(
-        "onnx-dynamic-zeros",
-        "What is y_scale for an input of zeros?",
-        ("ODQ-U1",),
-        {"real": "float32", "quantized": "uint8"},
-        ([0.0, 0.0, 0.0],),
-        (
-            Answer(f"{DOCUMENT}, first formula", "0 / 255 is 0, and the zero point 0 / 0", "no number", judged=True),
-            Answer("onnxruntime 1.32.0, as observed", "y_scale is 1", (0.0, 0.0, 0.0)),
-            Answer("ONNX reference evaluator 1.23.2, as observed", "y_scale is 1 / 255", (0.0, 0.0, 0.0)),
-            Answer("OpenVINO 2026.4, as observed", "y_scale is 0", (0.0, 0.0, 0.0)),
-        ),
     ),
 )
 
