@@ -14,7 +14,7 @@ from tiebreak.golden.samples.model import Sample, Tensor, bits, with_neighbourin
 from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
 SMALL = (*FLOAT8, *INT4, *FLOAT4, *E8M0, *INT2)
-WIDE = ("float32", "float16", "bfloat16", "float64", "int8", "int32")
+WIDE = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32")
 FILES = tuple(
     (source, target)
     for source in (*WIDE, *SMALL)
