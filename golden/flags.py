@@ -45,7 +45,7 @@ FLAGS = {
     "SmallFloat": "The quantized type is a floating-point type of 8 or 4 bits.",
     "Unsaturated": "Saturation is switched off: what is too large becomes NaN or infinite.",
     "TwoBits": "The quantized type has 2 bits.",
-    "WideInteger": "The input is int32, of more bits than float32 holds.",
+    "WideInteger": "The input is int32 or uint32, of more bits than float32 holds.",
     "OtherVersion": "The node follows a given version of the operator set.",
     "ScaleAndShift": "A scale and a shift computed beforehand give another level than the formula's own order.",
     "OutputStep": "Multiplying the level by a step computed beforehand gives another output than the formula does.",

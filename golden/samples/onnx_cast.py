@@ -61,7 +61,7 @@ def own_flags(source: str, target: str, attributes: dict[str, Any]) -> Iterator[
         yield "Unsaturated"
     if {source, target} & set(INT2):
         yield "TwoBits"
-    if source == "int32":
+    if source in ("int32", "uint32"):
         yield "WideInteger"
 
 
@@ -99,6 +99,8 @@ def inputs(source: str, target: str) -> Iterator[tuple[str, list[int], tuple[str
     kind = ELEMENT_TYPES[source]
     if isinstance(kind, IntegerType):
         yield "integers", whole_codes(kind), ("HighBits",)
+        if kind.bits > 8 and target in SMALL and target not in INTEGER_TYPES:
+            yield "midpoints", whole_midpoints(kind, values_of(target)), ("Midpoint", "BesideMidpoint")
         return
     if kind.bits <= 8:
         yield "every-code", list(range(1 << kind.bits)), ()
@@ -168,7 +170,16 @@ def whole_codes(kind: IntegerType) -> list[int]:
     if kind.bits <= 8:
         return list(range(kind.lowest, kind.highest + 1))
     powers = {sign * (1 << power) + step for power in range(kind.bits) for sign in (1, -1) for step in (-1, 0, 1)}
-    return sorted(value for value in powers | set(range(-40, 41)) if kind.lowest <= value <= kind.highest)
+    least = max(kind.lowest, -40)
+    return sorted(value for value in powers | set(range(least, least + 81)) if kind.lowest <= value <= kind.highest)
+
+
+def whole_midpoints(kind: IntegerType, values: Sequence[Fraction]) -> list[int]:
+    """The integers that a small floating-point type holds or that lie halfway between two, and their neighbours."""
+    magnitudes = [*values, *((low + high) / 2 for low, high in pairwise(values))]
+    whole = {sign * int(value) for value in magnitudes if value.denominator == 1 for sign in (1, -1)}
+    beside = {value + step for value in whole for step in (-1, 0, 1)}
+    return sorted(value for value in beside if kind.lowest <= value <= kind.highest)
 
 
 def versions(source: str, target: str) -> Iterator[Sample]:
