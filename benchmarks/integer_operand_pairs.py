@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +24,6 @@ SHAPES = {
     "onnx.MatMulInteger": ((256, 1), (1, 256)),
     "onnx.ConvInteger": ((256, 1, 1, 1), (256, 1, 1, 1)),
 }
-WEIGHT_TYPE = {"onnx.MatMulInteger": "operands", "onnx.ConvInteger": "scale"}  # the word of make_node for it
 POINTS = {"uint8": 128, "int8": 5}
 BACKENDS = ("onnxruntime", "onnx-reference", "openvino", "emx-onnx-cgen", "tract", "tvm", "iree", "tinygrad")
 
@@ -37,7 +36,7 @@ def every(name: str) -> Array:
 def wrong(backend: IsolatedBackend, operator: str, types: tuple[str, str], points: tuple[int, int]) -> str:
     """How many products are not those of the integers, or what the backend makes of the case instead."""
     first, second = (every(name) for name in types)
-    weight = {WEIGHT_TYPE[operator]: types[1] if WEIGHT_TYPE[operator] == "scale" else types[1:]}
+    weight: dict[str, Any] = {"scale": types[1]} if operator == "onnx.ConvInteger" else {"operands": types[1:]}
     node = make_node(operator, real=types[0], quantized="int32", **weight)
     inputs = (first.reshape(SHAPES[operator][0]), second.reshape(SHAPES[operator][1]))
     zero_points = tuple(np.array(point, name) for point, name in zip(points, types, strict=True))
@@ -55,14 +54,15 @@ def cell(backend: IsolatedBackend, operator: str, types: tuple[str, str]) -> str
 
 
 def main(names: Sequence[str]) -> None:
-    pairs = list(product(("uint8", "int8"), repeat=2))
+    kinds = ("uint8", "int8")
+    pairs = [(a, b) for a in kinds for b in kinds]
     print(f"| operator | runtime | {' | '.join(f'{a} * {b}' for a, b in pairs)} |")
     print("| --- | --- |" + " --- |" * len(pairs))
     for name in names or BACKENDS:
         backend = IsolatedBackend(name, time_limit=60)
         backend.start()
         for operator in SHAPES:
-            if operator in backend.operators:
+            if operator in (backend.operators or ()):
                 cells = (cell(backend, operator, types) for types in pairs)
                 print(f"| {operator} | {name} {backend.version[:12]} | {' | '.join(cells)} |", flush=True)
         backend.close()
