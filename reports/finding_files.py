@@ -28,7 +28,7 @@ INDEX = "README.md"
 
 
 @dataclass(frozen=True)
-class Told:
+class FiledRun:
     """A run, its story, and the file of each root cause of it, below the library's folder."""
 
     run: Run
@@ -42,7 +42,7 @@ def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
     Every text from a backend is escaped. The runs have passed `check_different`.
     """
     files: dict[str, str] = {}
-    told: list[Told] = []
+    told: list[FiledRun] = []
     for run, script in runs:
         chapters, filed, names = story(run), [], libraries_by_backend(run)
         for finding in causes_in_order(chapters):
@@ -51,7 +51,7 @@ def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
             path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{named(finding.cause)}')}")
             files[path] = cause_file(run, finding.cause, script(finding.ids[0]))
             filed.append((finding, library, path.rpartition("/")[2]))
-        told.append(Told(run, chapters, filed))
+        told.append(FiledRun(run, chapters, filed))
     names = {backend: name for one in told for backend, name in libraries_by_backend(one.run).items()}
     for name in dict.fromkeys(names.values()):
         own = [one for one, other in names.items() if other == name]
@@ -223,7 +223,7 @@ def fixes() -> dict[str, str]:
     return found
 
 
-def library_page(name: str, backends: list[str], told: list[Told]) -> str:
+def library_page(name: str, backends: list[str], told: list[FiledRun]) -> str:
     """A library's findings in the order of the story; root causes are links to their files."""
     links = {id(finding.cause): path for one in told for finding, _, path in one.filed}
     lines = [f"# {md(name)}", "", f"Backends: {md(', '.join(backends))}."]
@@ -243,7 +243,7 @@ def library_page(name: str, backends: list[str], told: list[Told]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def front_page(names: list[str], told: list[Told]) -> str:
+def front_page(names: list[str], told: list[FiledRun]) -> str:
     runs = [one.run for one in told]
     days = sorted({str(run.info["created"])[:10] for run in runs})
     levels = dict.fromkeys(str(run.info["level"]) for run in runs)
