@@ -67,9 +67,8 @@ def check_different(runs: Iterable[Run]) -> None:
         asked = asked_of(run)
         if both := seen & asked:
             backend, operator = min(both)
-            raise InvalidInput(
-                f"two of the runs asked {printable(backend, 80)} {operator}: name runs of different operators"
-            )
+            who = f"two of the runs asked {printable(backend, 80)} {operator}"
+            raise InvalidInput(f"{who}: name runs of different operators or backends")
         seen |= asked
 
 
