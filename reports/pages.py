@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -195,12 +195,18 @@ def backends_part(spec: Operator, run: Run | None, recorded: str) -> str:
     ]
     created = str(run.info["created"])[:10]
     parts = [
-        f"Cases by verdict, level {run.info['level']}, {created}, {page_cell(run.info['machine'])}:",
+        f"Cases by verdict, level {run.info['level']}, {created}, {page_cell(machine_of(run.info))}:",
         markdown_table(("backend", *occurring), rows),
         causes_part(spec, run),
         observed_part(spec, run),
     ]
     return with_recorded("\n\n".join(part for part in parts if part), recorded)
+
+
+def machine_of(info: Mapping[str, Any]) -> str:
+    """The machine and its instruction sets, which decide what some libraries compute; older runs do not say them."""
+    sets = info.get("instruction_sets")
+    return f"{info['machine']}, {sets}" if sets else str(info["machine"])
 
 
 def causes_part(spec: Operator, run: Run) -> str:

@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tiebreak.adapters import ngraph
+from tiebreak.adapters import ml_dtypes_blocks, ngraph
 from tiebreak.adapters.litert_model import CARRIERS
 from tiebreak.adapters.openvino_onnx import BY_BITS, PACKED
 from tiebreak.adapters.recent import Recent
@@ -570,6 +570,17 @@ def astype_of_arrays(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]
         return lambda x: run(x.view(Converted))
 
     patch.setattr(backend, "compile", compile_node)
+
+
+def conversions_of_ml_dtypes(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens to arrays, and where the recipe of blocks begins."""
+
+    def in_blocks(x: Array, to: Any) -> NoReturn:
+        heard.append({"x": tensor(x.view(np.ndarray)), "dtype": to.name, "block": ml_dtypes_blocks.BLOCK})
+        raise Stopped
+
+    patch.setattr(ml_dtypes_blocks, "in_blocks", in_blocks)
+    astype_of_arrays(backend, patch, heard)
 
 
 def torchao_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

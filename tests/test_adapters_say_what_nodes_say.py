@@ -435,6 +435,9 @@ def for_ngraph(case: Case) -> Facts:
     return {"inputs": [*map(tensor, case.inputs)], "axes": axes, "mode": modes, "output": case.node.output_type}
 
 
+SMALL_FLOATS = ("float6", "float4")
+
+
 def has_words_for_blocks(case: Case) -> bool:
     node = case.node
     mode = node.value("scaling_mode")
@@ -456,6 +459,16 @@ def for_mlx(case: Case) -> Facts:
         return NO_WORDS
     kind = case.node.output_type
     return {"x": tensor(case.inputs[0]), "mode": modes[kind]} if kind in modes else NO_WORDS
+
+
+def for_ml_dtypes(case: Case) -> Facts:
+    """Of blocks the elements that cannot be beyond their type, and one way to the scale."""
+    to = case.node.output_type
+    if case.node.operator != "ocp.MXQuantize":
+        return for_astype(case)
+    if not has_words_for_blocks(case) or case.node.value("scaling_mode") != "floor" or not to.startswith(SMALL_FLOATS):
+        return NO_WORDS
+    return {"x": tensor(case.inputs[0]), "dtype": to, "block": 32}
 
 
 def for_torchao(case: Case) -> Facts:
@@ -718,7 +731,7 @@ LIBRARIES = {
     "stablehlo-reference": Library(handed_over.stablehlo_modules, for_stablehlo),
     "tosa-reference-model": Library(handed_over.tosa_graph, for_tosa),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
-    "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),
+    "ml_dtypes": Library(handed_over.conversions_of_ml_dtypes, for_ml_dtypes, first=True),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),
 }
 

@@ -94,10 +94,35 @@ def test_torchao_deviates_in_the_vectors_of_these_themes_alone(to: str) -> None:
     assert ran > 40
 
 
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize(("to", "real"), [("float8_e4m3fn", "bfloat16"), ("float4_e2m1fn", "float32")])
-def test_its_script_gives_the_same_bits(name: str, to: str, real: str, tmp_path: Path) -> None:
-    backend, node, x = loaded(name), node_of(to, real=real), block(*TIES).tolist()
+@pytest.mark.parametrize("to", ["float6_e3m2fn", "float6_e2m3fn", "float4_e2m1fn"])
+def test_ml_dtypes_deviates_in_no_vector(to: str) -> None:
+    """A third implementation, the only one of elements of 6 bits beside torchao's."""
+    backend, ran = load_backend("ml_dtypes"), 0
+    for case in indexed_cases(VECTORS / file_name(OPERATOR, "float32", to)):
+        if case.node.value("scaling_mode") == "floor":
+            outputs = backend.compile(case.node)(*case.inputs)
+            assert not judge_outputs(outputs, truths_of(case)).count(DEVIATES), case.id
+            ran += 1
+    assert ran > 10
+
+
+@pytest.mark.parametrize("to", ["float8_e4m3fn", "float8_e5m2", "int8"])
+def test_ml_dtypes_is_not_asked_for_what_it_would_not_saturate(to: str) -> None:
+    with pytest.raises(Unsupported, match=r"no conversion to .* that saturates"):
+        load_backend("ml_dtypes").compile(make_node(OPERATOR, quantized=to))
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "mode", "real"),
+    [
+        *((name, "float8_e4m3fn", "rceil", "bfloat16") for name in LIBRARIES),
+        *((name, "float4_e2m1fn", "rceil", "float32") for name in LIBRARIES),
+        ("ml_dtypes", "float4_e2m1fn", "floor", "bfloat16"),
+        ("ml_dtypes", "float6_e3m2fn", "floor", "float32"),
+    ],
+)
+def test_its_script_gives_the_same_bits(name: str, to: str, mode: str, real: str, tmp_path: Path) -> None:
+    backend, node, x = loaded(name), node_of(to, mode, real), block(*TIES).tolist()
     array = np.array(x, np.float32).astype(node.inputs[0].dtype)
     wanted = [output.view(np.uint8).tolist() for output in backend.compile(node)(array)]
     kind = "ml_dtypes.bfloat16" if real == "bfloat16" else "np.float32"
