@@ -174,6 +174,16 @@ def float32_factor(x: Any, w: Any, y: Any) -> Fraction:
     return Fraction(float(np.nan_to_num(found)))
 
 
+def factor_without_sign(x: Any, w: Any, y: Any) -> Fraction:
+    """1 for a factor that float32 holds as 0 or as a subnormal number."""
+    found = abs(float32_factor(x, w, y))
+    return found if found >= Fraction(1, 1 << 126) else Fraction(1)
+
+
+def in_32_bits(value: int) -> int:
+    return (value + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
 def wrong(name: str, flag: str, types: tuple[tuple[str, str], ...] = SOME, **parts: Any) -> WrongBackend:
     return WrongBackend(f"conv: {name}", OPERATOR, Convolver(**parts), flag, types)
 
@@ -274,6 +284,9 @@ SUMS = (
 )  # fmt: skip
 WRONG = [
     wrong("float32 factor", "NearTie", EVERY, ratio=float32_factor),
+    wrong("bits of a factor", "Overflow", EVERY, ratio=factor_without_sign,
+          round=lambda quotient: in_32_bits(round(quotient)),
+          add=lambda kind, rounded, point: in_32_bits(rounded + point)),
     wrong("ties away", "Tie", EVERY, round=away),
     wrong("ties upward", "Tie", EVERY, round=lambda quotient: math.floor(quotient + Fraction(1, 2))),
     wrong("floors", "Tie", round=math.floor),

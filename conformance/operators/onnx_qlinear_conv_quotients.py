@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.onnx_qlinear_conv_steps import Quotient
-from tiebreak.conformance.operators.wrong_steps import frequent
+from tiebreak.conformance.operators.wrong_steps import frequent, step
+from tiebreak.conformance.semantics.factor_bits import by_factor_bits, in_32_bits, times_bits_modulo_64
 from tiebreak.golden.problem import Array
 
 
@@ -83,6 +84,20 @@ def shifted_twice(sums: Array, *scales: Array) -> Array:
     return np.asarray(np.where(high >= 0, (high + half) >> rest, -((half - high) >> rest)))
 
 
+def by_bits_of_factor(sums: Array, *scales: Array) -> Array:
+    return by_factor_bits(sums, scales)
+
+
+def by_bits_of_factor_modulo_64(sums: Array, x: Array, w: Array, y: Array) -> Array:
+    """As a kernel of tract without vector instructions has it."""
+    with np.errstate(all="ignore"):
+        return times_bits_modulo_64(in_32_bits(sums), np.asarray(x * w / y)).astype(np.float64)
+
+
+def point_in_32_bits(kind: str, rounded: Array, point: Array) -> Array:
+    return np.asarray(in_32_bits((rounded + point).astype(np.int64)), np.float64)
+
+
 def check_shift(sums: Array, shift: Array) -> None:
     """NotImplementedError for what 64 bits do not hold."""
     if np.any(shift < 31) or np.any(shift > 62) or np.any(np.abs(sums) >= 1 << 31):
@@ -105,5 +120,9 @@ QUOTIENTS = (
     frequent("reciprocal-of-scale", "scale", quotient=by_reciprocal),
     frequent("multiplier-of-bits:31", "scale", quotient=shifted_once(), round=lambda values: values),
     frequent("multiplier-of-bits:15", "scale", quotient=shifted_once(15), round=lambda values: values),
+    step("multiplies-by-bits-of-factor", "scale",
+         quotient=by_bits_of_factor, round=lambda values: values, add=point_in_32_bits),
+    step("multiplies-by-bits-of-factor:shifts modulo 64", "scale",
+         quotient=by_bits_of_factor_modulo_64, round=lambda values: values, add=point_in_32_bits),
     frequent("multiplier-of-31-bits-doubled", "scale", quotient=shifted_twice, round=lambda values: values),
 )  # fmt: skip
