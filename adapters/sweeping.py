@@ -112,7 +112,7 @@ def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: i
     run, seconds, clock = answerer.compile_once(space.node.key), 0.0, time.perf_counter
     same = Repeated()
     device = getattr(answerer.backend, "device_sweep", lambda node: None)(space.node)
-    if device is not None and not space.column:
+    if device is not None and len(space.axes) == 1:
         return run_block_on_device(device, arena, space, block, at)
     dtype, count, place = numpy_dtype(space.node.output_type), len(space.node.outputs), 0
     memory = np.frombuffer(arena.memory, np.uint8)[at:]

@@ -43,10 +43,16 @@ class Space:
     every_scale: bool = False
     column: bool = False  # the first input has shape (n, 1) instead of (n,)
     block: int = BLOCK
+    image: bool = False  # the first input has shape (1, 1, n)
 
     @cached_property
     def first(self) -> FloatType | IntegerType:
         return ELEMENT_TYPES[self.node.input_type]
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The first input's shape: a vector, a column or an image of one channel. -1 is the number of inputs."""
+        return (1, 1, -1) if self.image else (-1, 1) if self.column else (-1,)
 
     @property
     def patterns(self) -> int:
@@ -100,11 +106,11 @@ class Space:
 
     def first_input(self, at: int, size: int, into: Array | None = None) -> Array:
         """The first operand of inputs `at` to `at + size`, which share one scale. `into` is an array to reuse."""
-        return shaped(patterns_as(self.first, at % self.patterns, size, into), self.column)
+        return shaped(patterns_as(self.first, at % self.patterns, size, into), self.axes)
 
     def first_inputs(self, numbers: Array) -> Array:
         """The first operand of the inputs of these numbers, all of one scale, in any order."""
-        return shaped(as_type(self.first, numbers % self.patterns), self.column)
+        return shaped(as_type(self.first, numbers % self.patterns), self.axes)
 
     def described(self) -> dict[str, Any]:
         """The space as plain data, for a worker, a file or another machine."""
@@ -117,6 +123,7 @@ class Space:
             "inputs": inputs,
             "every_scale": self.every_scale,
             "column": self.column,
+            "image": self.image,
             "block": self.block,
         }
 
@@ -132,7 +139,8 @@ def space_from(data: Mapping[str, Any]) -> Space:
         if [array.dtype for array in arrays] != [kind.dtype for kind in node.inputs[1:]]:
             raise ValueError("its inputs are not the node's")
         flags = bool(data["every_scale"]), bool(data["column"])
-        return check_space(Space(node, tuple(arrays), *flags, int(data["block"])))
+        image = bool(data.get("image"))  # older files have none
+        return check_space(Space(node, tuple(arrays), *flags, int(data["block"]), image))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"not the description of a sweep: {error!s:.200}") from None
 
@@ -174,5 +182,5 @@ def as_type(kind: FloatType | IntegerType, patterns: Array) -> Array:
     return patterns.astype(np.uint8).view(numpy_dtype(kind.name))
 
 
-def shaped(array: Array, column: bool) -> Array:
-    return array.reshape(-1, 1) if column else array
+def shaped(array: Array, axes: tuple[int, ...]) -> Array:
+    return array.reshape(axes) if len(axes) > 1 else array

@@ -1,4 +1,4 @@
-"""Sweeps of products of matrices: a column of all numbers times one element."""
+"""Sweeps of products: a column of all numbers times one element, an image of them under one weight."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ INPUTS = {
     "onnx.MatMulInteger": {"B": "3", **POINTS},
     "onnx.QLinearMatMul": {"b": "3", **POINTS, **SCALES},
     "com.microsoft.QGemm": {"B": "3", **POINTS, **SCALES},
+    "onnx.ConvInteger": {"w": "3", "x_zero_point": "3", "w_zero_point": "1"},
+    "onnx.QLinearConv": {
+        **{"w": "3", "x_zero_point": "3", "w_zero_point": "1", "y_zero_point": "0"},
+        **{"x_scale": "0.5", "w_scale": "0.25", "y_scale": "2"},
+    },
 }
+IMAGES = {"onnx.ConvInteger", "onnx.QLinearConv"}
 
 BOX = """
 import numpy as np
@@ -36,13 +42,14 @@ class Box:
 
 
 @pytest.mark.parametrize("operator", INPUTS)
-def test_the_first_input_is_a_column_and_the_other_factor_one_element(operator: str) -> None:
+def test_the_first_input_is_a_column_or_an_image_and_the_other_factor_one_element(operator: str) -> None:
     space = space_of(Selection(operators=(operator,), inputs=INPUTS[operator]))
     x, others = space.first_input(0, 256), space.other_inputs(0)
     shapes = {tensor.name: array.shape for tensor, array in zip(space.node.inputs[1:], others, strict=True)}
-    assert x.shape == (256, 1) and space.inputs == 256
-    assert [name for name, shape in shapes.items() if shape] == list(TESTED[operator].swept_as_matrices)
-    assert {shapes[name] for name in TESTED[operator].swept_as_matrices} == {(1, 1)}
+    image = operator in IMAGES
+    assert x.shape == ((1, 1, 256) if image else (256, 1)) and space.inputs == 256
+    assert [name for name, shape in shapes.items() if shape] == [TESTED[operator].swept_factor]
+    assert shapes[TESTED[operator].swept_factor] == (1,) * (3 if image else 2)
     (problem,) = problems_of(Case("sweep", space.node, (x, *others)))
     assert problem.shape == x.shape
     assert space_from(space.described()).described() == with_fitting_shape(space).described() == space.described()
@@ -69,7 +76,8 @@ def test_a_wrong_product_is_found(tmp_path: Path) -> None:
     ("operator", "inputs", "words"),
     [
         ("onnx.MatMulInteger", {"B": "[3]"}, "a result for each number"),
-        ("onnx.ConvInteger", {"w": "3"}, "need one rank"),
+        ("onnx.ConvInteger", {"w": "[[[3, 3]]]"}, "larger than the padded image"),
+        ("onnx.ConvInteger", {"w": "[[[3]], [[3]]]"}, "a result for each number"),
     ],
 )
 def test_what_has_no_sweep_is_refused(operator: str, inputs: dict[str, str], words: str) -> None:

@@ -183,5 +183,6 @@ TESTED = OperatorUnderTest(
         of_integers=True,
         as_called=as_rows_and_bias,
     ),
-    swept_as_matrices=("B",),
+    swept_factor="B",
+    swept_axes=2,
 )

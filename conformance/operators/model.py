@@ -190,8 +190,8 @@ class OperatorUnderTest:
       have equal answers and no such value is between them, all between have that answer. What the document leaves open
       must lie beyond some value, or below one, or between two of `only_answers`.
     - `only_answers` are the values of the first operand, integers, that alone have an answer.
-    - `swept_as_matrices` are the inputs after the first that a sweep gives one row and one column; the first input is a
-      column then.
+    - `swept_factor` is the input of which a sweep takes one element, with `swept_axes` axes: 2 beside a column, 3
+      beside an image.
     - `period` is the number of consecutive values of the first operand after which the right answers repeat; 0: none.
     """
 
@@ -208,4 +208,5 @@ class OperatorUnderTest:
     monotone: Monotone = nothing_known
     only_answers: Callable[[Elementwise], tuple[int, ...]] = no_numbers
     period: Callable[[Elementwise], int] = no_period
-    swept_as_matrices: tuple[str, ...] = ()
+    swept_factor: str = ""
+    swept_axes: int = 0

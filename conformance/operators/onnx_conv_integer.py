@@ -86,4 +86,6 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations={"a zero point for each channel": several("w_zero_point")},
     semantics=AuditedSemantics(ByteProducts, never_elementwise, role_of=role_of_byte_products, as_called=as_pixels),
+    swept_factor="w",
+    swept_axes=3,
 )

@@ -115,5 +115,6 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=AuditedSemantics(ByteProducts, never_elementwise, role_of=role_of_byte_products, as_called=as_rows),
-    swept_as_matrices=("B",),
+    swept_factor="B",
+    swept_axes=2,
 )

@@ -166,4 +166,6 @@ TESTED = OperatorUnderTest(
         of_integers=True,
         as_called=as_pixels,
     ),
+    swept_factor="w",
+    swept_axes=3,
 )

@@ -84,8 +84,8 @@ def shifted_twice(sums: Array, *scales: Array) -> Array:
     return np.asarray(np.where(high >= 0, (high + half) >> rest, -((half - high) >> rest)))
 
 
-def by_bits_of_factor(sums: Array, *scales: Array) -> Array:
-    return by_factor_bits(sums, scales)
+def by_bits_of_factor(sums: Array, x: Array, w: Array, y: Array) -> Array:
+    return by_factor_bits(sums, (x, w, y))
 
 
 def by_bits_of_factor_modulo_64(sums: Array, x: Array, w: Array, y: Array) -> Array:

@@ -190,5 +190,6 @@ TESTED = OperatorUnderTest(
         of_integers=True,
         as_called=as_rows,
     ),
-    swept_as_matrices=("b",),
+    swept_factor="b",
+    swept_axes=2,
 )

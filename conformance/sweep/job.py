@@ -90,16 +90,17 @@ def with_a_range(spec: Operator) -> str:
 def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:
     """The typed case with a first input of the lowest rank that the operator takes, and numbers or vectors of one.
 
-    Factors of a product of matrices have one row and one column.
+    The factor of a product of matrices, and the weight of a convolution, has as many axes as the first input.
     """
-    matrices = TESTED[selection.operators[0]].swept_as_matrices
+    tested = TESTED[selection.operators[0]]
     products = {
-        name: f"[[{text}]]" if name in matrices and not is_list(name, text) else text for name, text in given.items()
+        name: in_lists(text, tested.swept_axes) if name == tested.swept_factor and not is_list(name, text) else text
+        for name, text in given.items()
     }
     vectors = {name: text if is_list(name, text) else f"[{text}]" for name, text in given.items()}
     problems: list[InvalidInput] = []
     tried = (("0", given), ("[0]", given), ("[0]", vectors))
-    for first_value, others in (("[[0]]", products),) if matrices else tried:
+    for first_value, others in ((in_lists("0", tested.swept_axes), products),) if tested.swept_factor else tried:
         try:
             return typed_case(replace(selection, inputs={first: first_value, **others}), selection.operators)
         except InvalidInput as error:
@@ -107,13 +108,21 @@ def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Ca
     raise problems[min(1, len(problems) - 1)]  # about numbers as they were typed
 
 
+def in_lists(text: str, axes: int) -> str:
+    return "[" * axes + text + "]" * axes
+
+
+VECTOR, COLUMN, IMAGE = "vector", "column", "image"
+SHAPES = {2: (COLUMN,), 3: (IMAGE,)}  # by the axes of an operator's factors
+
+
 def with_fitting_shape(space: Space) -> Space:
-    """The space with a first input that the node accepts: a vector, else a column. InvalidInput if neither.
+    """The space with a first input that the node accepts: a vector, a column or an image. InvalidInput if none.
 
     The result has the first input's shape.
     """
-    for column in (False, True):
-        found = Space(space.node, space.others, space.every_scale, column)
+    for shape in SHAPES.get(TESTED[space.node.operator].swept_axes, (VECTOR, COLUMN)):
+        found = replace(space, column=shape == COLUMN, image=shape == IMAGE)
         try:
             check_result(found)
             return found
