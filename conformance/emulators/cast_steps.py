@@ -12,6 +12,7 @@ import numpy as np
 
 from tiebreak.conformance.emulators.cast_grid_steps import counted, grid_steps
 from tiebreak.conformance.emulators.cast_integer_steps import between_steps, integer_steps
+from tiebreak.conformance.emulators.cast_power_steps import power_steps
 from tiebreak.conformance.emulators.steps import (
     DOUBLE,
     SINGLE,
@@ -30,7 +31,6 @@ from tiebreak.conformance.semantics.cast_inputs import SIBLINGS, SMALL_BITS, Ele
 from tiebreak.conformance.semantics.model import ANYTHING, Semantics
 from tiebreak.conformance.semantics.type_grids import bits_as_numbers, largest_of, sign_bit
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, IntegerType
-from tiebreak.golden.errors import Unsupported
 
 LARGE = 2.0**40  # beyond all integers
 NAN, ZERO, TWO = constant(np.nan), constant(0), constant(2)
@@ -39,14 +39,14 @@ NAN, ZERO, TWO = constant(np.nan), constant(0), constant(2)
 def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     """The result as a float64 that the output's type holds; NaN and infinities as the audit saw them."""
     source, target = arithmetic.source, ELEMENT_TYPES[arithmetic.node.output_type]
-    if isinstance(target, FloatType) and target.specials == "e8m0":
-        raise Unsupported(f"steps to {target.name}, a power of two, are not written")
     x = given("x", source.name)
     entry = typed(Entry, semantics[:3])
     real = named("real", double(x))
     number = passed_through(entry, x, real, source)
     v = real if number in (x, real) else named("v", double(number))
-    if isinstance(target, FloatType):
+    if isinstance(target, FloatType) and target.specials == "e8m0":
+        found = power_steps(semantics, v)
+    elif isinstance(target, FloatType):
         signed = real if picks(v) and entry[0].id != "integers" else v
         found = grid_steps(semantics, v, signed, target)
     elif isinstance(source, FloatType):

@@ -13,7 +13,7 @@ from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for, is_plain
 from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Computed
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.onnx_types import FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT8
 
 OPERATORS = {
     **{"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "negative": "Neg", "abs": "Abs"},
@@ -24,6 +24,7 @@ OPERATORS = {
 SHAPES = {"x": "elements", "scale": "parameters", "zero_point": "parameters"}  # one parameter, or one for each x
 OPSETS = {  # and versions of IR
     **dict.fromkeys(FLOAT8, (19, 9)),
+    **dict.fromkeys(E8M0, (24, 12)),
     **{"int4": (21, 10), "uint4": (21, 10), "float4_e2m1fn": (23, 11), "int2": (25, 13), "uint2": (25, 13)},
 }
 
@@ -157,6 +158,8 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
     last = model.name(one.result)
     kind = one.goal
     keeps: dict[str, Any] = {"saturate": 0} if kind in FLOAT8 else {}  # infinities and NaNs, as they are
+    if kind in E8M0:
+        keeps = {"round_mode": "down"}  # the default, up, makes 2^-126 of 2^-127 in ONNX's reference
     last = model.cast(last, byte_for(kind)) if byte_for(kind) != kind else last
     model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind), **keeps))
     inputs = [
