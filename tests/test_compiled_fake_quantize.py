@@ -23,7 +23,7 @@ from tiebreak.conformance.operators.compiled_fake_quantize import (
     stepwise,
     to_single,
 )
-from tiebreak.conformance.operators.quantize_mistakes import of_range
+from tiebreak.conformance.operators.quantize_ranges import of_range
 from tiebreak.golden.rounding import EVEN
 
 MOST = float(np.finfo(np.float32).max)

@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along
-from tiebreak.conformance.operators.quantize_mistakes import Predict
+from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, Quantization
 

@@ -25,8 +25,9 @@ from tiebreak.conformance.judging.operands import (
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import pairs_of
+from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.semantics.causes import JOINT, mistakes_of, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.golden.nodes import Case

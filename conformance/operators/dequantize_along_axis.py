@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import Misplace
-from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, Arithmetic
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT
+from tiebreak.conformance.operators.dequantize_numbers import Arithmetic
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
 from tiebreak.conformance.semantics.causes import JOINT

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, in_place
-from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED
+from tiebreak.conformance.operators.dequantize_numbers import Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import (
     Absent,

@@ -8,7 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.operators.dequantize_mistakes import INPUTS, rounded_to
+from tiebreak.conformance.operators.dequantize_inputs import INPUTS
+from tiebreak.conformance.operators.dequantize_numbers import rounded_to
 from tiebreak.conformance.operators.onnx_cast_steps import Change, Read
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Node

@@ -12,13 +12,8 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.dequantize_mistakes import (
-    MISPLACED_PAIRS,
-    PAIRS,
-    SHARED,
-    Arithmetic,
-    limits_of,
-)
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, SHARED
+from tiebreak.conformance.operators.dequantize_numbers import Arithmetic, limits_of
 from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,

@@ -19,8 +19,9 @@ from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
-from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, pairs_of
+from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE

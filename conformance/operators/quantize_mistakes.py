@@ -16,11 +16,44 @@ from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.operand_mistakes import (
     BFLOAT16,
     OF_ZERO_POINTS,
-    OfZeroPoint,
-    wrapped_to,
 )
-from tiebreak.conformance.operators.quantize_by_facets import by_facets, by_scaling, saturated_as
+from tiebreak.conformance.operators.quantize_by_facets import by_facets, by_scaling
+from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient, in_own_type
+from tiebreak.conformance.operators.quantize_ranges import (
+    all_above_zero,
+    half_of_steps,
+    of_clipped_range,
+    of_range,
+    symmetric_range,
+)
+from tiebreak.conformance.operators.quantize_roundings import (
+    cut_to_8_fraction_bits,
+    halves_first,
+    less_than_half_added,
+    magic_number,
+    magic_number_above_zero,
+    magic_number_bits,
+    negatives_down,
+    sixteenths_first,
+    to_nearest,
+    to_odd,
+)
+from tiebreak.conformance.operators.quantize_saturations import (
+    OF_FACETS,
+    SATURATED,
+    negative_quotient_to_zero,
+    saturated_first,
+    saturated_to_int8,
+    saturated_to_int16_and_wraps,
+    with_sum,
+)
+from tiebreak.conformance.operators.quantize_zero_points import (
+    of_type,
+    read_as_signed,
+    read_as_unsigned,
+    with_zero_point,
+)
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.facet_causes import keys_of_values
 from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
@@ -32,11 +65,9 @@ from tiebreak.conformance.semantics.quantize_saturation import (
     CLAMP_FIRST_WRAP,
     INT32,
     INT32_WIDER,
-    NARROW_RANGE,
     SINGLE,
     SUM_INT32_WRAP,
     SUM_INT64_WRAP,
-    WRAP,
 )
 from tiebreak.conformance.semantics.quantize_scaling import FUSED, NARROW, RECIPROCAL
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, TRUNCATE
@@ -44,11 +75,6 @@ from tiebreak.conformance.semantics.subnormals import ALL, INPUTS, OPERANDS, SCA
 from tiebreak.conformance.semantics.subnormals import QUOTIENTS as FLUSHED_QUOTIENTS
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import is_nearest
-
-Predict = Callable[[QuantizationOperands], Array | None]  # None: the mistake makes no difference to these types
-Change = Callable[[QuantizationOperands], Array | None]  # another zero point; None: there is none
-Saturate = Callable[[QuantizationOperands, Array], Array | None]  # of the sum with the zero point; None: as it is
 
 
 def own_quotient(o: QuantizationOperands) -> Array:
@@ -197,29 +223,6 @@ def subtracted_zero_point(o: QuantizationOperands) -> Array:
     return o.clamp(round_array(o.quotient(), o.mode) - o.zero_point)
 
 
-def symmetric_range(steps: Callable[[QuantizationOperands], float]) -> Predict:
-    """Scales so that |lowest| * scale maps to `steps` instead of |lowest| on either side of zero.
-
-    For types of more than 8 bits the factor is so near 1 that it would explain any noise; those are not predicted.
-    """
-
-    def predict(o: QuantizationOperands) -> Array:
-        if o.highest > 255:
-            return np.full(o.x.shape, o.lowest - 1, np.int64)
-        factor = (steps(o) / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
-        return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
-
-    return predict
-
-
-def all_above_zero(o: QuantizationOperands) -> float:
-    return o.highest
-
-
-def half_of_steps(o: QuantizationOperands) -> float:
-    return (o.highest - o.lowest) / 2
-
-
 def with_flushed_inputs(predict: Predict) -> Predict:
     return lambda o: predict(replace(o, x=flush_subnormals(o.x, FLOAT_TYPES[o.x.dtype.name].emin)))
 
@@ -230,193 +233,6 @@ def multiplied_by_scale(o: QuantizationOperands) -> Array:
 
 def finished(divide: Quotient) -> Predict:
     return lambda o: o.finish(divide(o.x, o.scale))
-
-
-# How the quotient is rounded.
-
-
-def to_nearest(rounds: Callable[[Array], Array]) -> Predict:
-    """Another way to round to nearest, in place of any mode that rounds to nearest."""
-    return lambda o: o.clamp(rounds(o.quotient()) + o.zero_point) if is_nearest(o.mode) else None
-
-
-def to_odd(q: Array) -> Array:
-    magnitude = np.abs(q)
-    whole = np.floor(magnitude)
-    fraction = magnitude - whole
-    return np.asarray(np.copysign(whole + np.where(fraction == 0.5, np.mod(whole, 2) == 0, fraction > 0.5), q))
-
-
-def halves_first(q: Array) -> Array:
-    return np.asarray(np.copysign(np.floor(np.abs(np.rint(2 * q)) / 2 + 0.5), q))
-
-
-def sixteenths_first(q: Array) -> Array:
-    return np.asarray(np.rint(np.rint(q * 16) / 16))
-
-
-def cut_to_8_fraction_bits(q: Array) -> Array:
-    return np.asarray(np.floor(np.trunc(q * 256) / 256 + 0.5))
-
-
-def magic_number_above_zero(q: Array) -> Array:
-    """2^23 added and subtracted in float32; below zero halves stay, which a cast cuts off."""
-    return np.asarray(np.trunc((q + np.float32(2**23)).astype(np.float32).astype(np.float64) - 2**23))
-
-
-def negatives_down(q: Array) -> Array:
-    return np.where(q < 0, np.floor(q), np.rint(q))
-
-
-def less_than_half_added(q: Array) -> Array:
-    """The float32 below 0.5 added to the magnitude, in float32."""
-    return np.asarray(np.trunc((q + np.copysign(0.5 - 2.0**-25, q)).astype(np.float32).astype(np.float64)))
-
-
-MAGIC = np.float32(1.5 * 2**23)
-
-
-def magic_number(q: Array) -> Array:
-    return np.asarray((q + MAGIC).astype(np.float32) - MAGIC, np.float64)
-
-
-def magic_number_bits(q: Array) -> Array:
-    bits = (q + MAGIC).astype(np.float32).view(np.int32)
-    return np.asarray(bits - MAGIC.view(np.int32), np.float64)  # wraps around as int32 does
-
-
-# What becomes of the zero point.
-
-
-def with_zero_point(change: Change) -> Predict:
-    def predict(o: QuantizationOperands) -> Array | None:
-        zero_point = change(o)
-        return None if zero_point is None else replace(o, zero_point=zero_point).finish(o.quotient())
-
-    return predict
-
-
-def read_as_signed(o: QuantizationOperands) -> Array | None:
-    size = o.highest + 1
-    return None if o.lowest else np.where(o.zero_point >= size // 2, o.zero_point - size, o.zero_point)
-
-
-def read_as_unsigned(o: QuantizationOperands) -> Array | None:
-    size = o.highest - o.lowest + 1
-    return np.where(o.zero_point < 0, o.zero_point + size, o.zero_point) if o.lowest else None
-
-
-def of_type(change: OfZeroPoint) -> Change:
-    return lambda o: change(o.zero_point, o.lowest, o.highest)
-
-
-ZERO_POINTS: tuple[tuple[str, Change], ...] = (
-    ("ignores-zero-point", lambda o: 0 * o.zero_point),
-    ("zero-point-as-signed", read_as_signed),
-    ("zero-point-as-unsigned", read_as_unsigned),
-    ("subtracts-zero-point", lambda o: -o.zero_point),
-    ("zero-point-twice", lambda o: 2 * o.zero_point),
-    *((key, of_type(change)) for key, change in OF_ZERO_POINTS),
-)
-
-
-# FakeQuantize with the ends of the type's range as limits.
-
-
-def of_range(dtype: object) -> Predict:
-    """x between the numbers that the type's ends stand for, in steps: a FakeQuantize and a cast that cuts off.
-
-    If the range overflows, results are NaN; the cast makes 0 of them, the low bits of the lowest int32.
-    """
-
-    def predict(o: QuantizationOperands) -> Array:
-        kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
-        x, scale, zero_point = (array.astype(kind) for array in (o.x, o.scale, o.zero_point))
-        first, last = (np.asarray(end, np.float64).astype(kind) for end in (o.lowest, o.highest))
-        low, high = scale * (first - zero_point), scale * (last - zero_point)
-        position = ((x - low) / (high - low) * (last - first)).astype(np.float64)
-        level = round_array(position, o.mode).astype(kind)
-        inside = (level / (last - first) * (last - first) + first).astype(np.float64)
-        found = np.where(x > np.maximum(low, high), np.float64(o.highest), np.nan_to_num(np.trunc(inside)))
-        return o.clamp(np.where(x <= np.minimum(low, high), np.float64(o.lowest), found))
-
-    return predict
-
-
-def of_clipped_range(o: QuantizationOperands) -> Array:
-    """As of_range, with x clipped to the range first: with a negative scale always to its high end."""
-    kind = o.x.dtype
-    first, last = (np.asarray(end, np.float64) for end in (o.lowest, o.highest))
-    low, high = (in_own_type((end - o.zero_point) * o.scale.astype(np.float64), o.x) for end in (first, last))
-    x = np.minimum(np.maximum(o.x.astype(np.float64), low), high)
-    part = in_own_type(in_own_type(x - low, o.x) / in_own_type(high - low, o.x), o.x)
-    return o.clamp(round_array(in_own_type(part * (last - first).astype(kind), o.x), o.mode) + first)
-
-
-# What becomes of a sum out of range.
-
-
-def with_sum(finish: Saturate) -> Predict:
-    return lambda o: finish(o, round_array(o.quotient(), o.mode) + o.zero_point)
-
-
-def wraps_above(o: QuantizationOperands, total: Array) -> Array:
-    return np.where(total > o.highest, o.wrap(total), o.clamp(total))
-
-
-def wraps_below(o: QuantizationOperands, total: Array) -> Array:
-    return np.where(total < o.lowest, o.wrap(total), o.clamp(total))
-
-
-def replaced_beyond(o: QuantizationOperands, total: Array, value: int) -> Array:
-    inside = (total >= o.lowest) & (total <= o.highest)
-    return np.where(inside, o.clamp(total), value)
-
-
-def highest_of_signed(o: QuantizationOperands, total: Array) -> Array | None:
-    return None if o.lowest else np.minimum(o.clamp(total), o.highest // 2)
-
-
-def through_8_bits(o: QuantizationOperands, total: Array) -> Array | None:
-    if o.highest - o.lowest == 255:
-        return None
-    low = -128 if o.lowest else 0
-    return o.wrap(np.clip(np.nan_to_num(total), low, low + 255))
-
-
-def a_bit_less(o: QuantizationOperands, total: Array) -> Array:
-    return np.clip(o.clamp(total), -(-o.lowest // 2), o.highest // 2)
-
-
-def wraps_in(bits: int) -> Callable[[QuantizationOperands, Array], Array]:
-    """The sum wraps around in a signed type, then saturates."""
-    return lambda o, total: o.clamp(wrapped_to(np.clip(np.nan_to_num(total), -(2.0**62), 2.0**62), bits, signed=True))
-
-
-def negative_to_highest(o: QuantizationOperands, total: Array) -> Array:
-    return np.where(total < 0, o.highest, o.clamp(total))
-
-
-def ends_of_type_exchanged(o: QuantizationOperands, total: Array) -> Array:
-    other = np.where(total > o.highest, o.lowest, o.highest)
-    return np.where((total > o.highest) | (total < o.lowest), other, o.clamp(total))
-
-
-def saturates_as_unsigned(o: QuantizationOperands, total: Array) -> Array:
-    return o.wrap(np.clip(np.nan_to_num(total), 0, o.highest - o.lowest))
-
-
-def saturated_to_int16_and_wraps(o: QuantizationOperands) -> Array:
-    first = np.clip(np.nan_to_num(round_array(o.quotient(), o.mode)), -(2.0**15), 2**15 - 1)
-    return o.clamp(wrapped_to(first + o.zero_point, 16, signed=True))
-
-
-def saturated_to_int8(o: QuantizationOperands) -> Array:
-    return o.clamp(np.clip(np.nan_to_num(round_array(o.quotient(), o.mode)), -128, 127) + o.zero_point)
-
-
-def negative_quotient_to_zero(o: QuantizationOperands) -> Array:
-    return o.clamp(np.maximum(np.nan_to_num(round_array(o.quotient(), o.mode)), 0) + o.zero_point)
 
 
 def by_multiplier(bits: int) -> Predict:
@@ -455,41 +271,6 @@ def affine_in(dtype: object) -> Predict:
         return o.clamp(round_array(total, o.mode))
 
     return predict
-
-
-def saturated_first(bits: int) -> Predict:
-    """The rounded quotient saturates to a signed type; a sum that leaves int32 wraps around."""
-    end = 2.0 ** (bits - 1)
-
-    def predict(o: QuantizationOperands) -> Array:
-        total = np.clip(np.nan_to_num(round_array(o.quotient(), o.mode)), -end, end - 1) + o.zero_point
-        return o.clamp(np.mod(total + 2.0**31, 2.0**32) - 2.0**31)
-
-    return predict
-
-
-def never_highest(o: QuantizationOperands, total: Array) -> Array:
-    return np.minimum(o.clamp(total), o.highest - 1)
-
-
-OF_FACETS: dict[str, Predict] = {value.cause: by_facets(saturation=value) for value in (WRAP, NARROW_RANGE)}
-SATURATED: tuple[tuple[str, Saturate], ...] = (
-    ("saturates-to-8-bits", through_8_bits),
-    (WRAP.cause, saturated_as(WRAP)),
-    ("wraps-above", wraps_above),
-    ("wraps-below", wraps_below),
-    ("highest-of-signed", highest_of_signed),
-    ("beyond-to-zero", lambda o, total: replaced_beyond(o, total, max(0, o.lowest))),
-    ("beyond-to-lowest", lambda o, total: replaced_beyond(o, total, o.lowest)),
-    (NARROW_RANGE.cause, saturated_as(NARROW_RANGE)),
-    ("highest-never", never_highest),
-    ("narrower-by-one-bit", a_bit_less),
-    ("sum-wraps-in:int16", wraps_in(16)),
-    ("sum-wraps-in:int32", wraps_in(32)),
-    ("negative-to-highest", negative_to_highest),
-    ("ends-of-type-exchanged", ends_of_type_exchanged),
-    ("saturates-as-unsigned", saturates_as_unsigned),
-)
 
 
 def facet_mistake(role: str, id_: str = "", *, ties: str = "", **values: Any) -> tuple[Cause, Predict]:

@@ -13,15 +13,11 @@ from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.operand_mistakes import BFLOAT16, OF_SCALES, OfScale
 from tiebreak.conformance.operators.quantize_by_facets import by_scaling
-from tiebreak.conformance.operators.quantize_mistakes import (
-    HYPOTHESES,
-    SATURATED,
-    ZERO_POINTS,
-    Change,
-    Predict,
-    Saturate,
-)
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient
+from tiebreak.conformance.operators.quantize_saturations import SATURATED, Saturate
+from tiebreak.conformance.operators.quantize_zero_points import ZERO_POINTS, Change
 from tiebreak.conformance.semantics.causes import JOINT, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64

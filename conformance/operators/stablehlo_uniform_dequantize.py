@@ -9,15 +9,9 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.dequantize_along_axis import mistakes_along, pairs_along
-from tiebreak.conformance.operators.dequantize_mistakes import (
-    RIGHT,
-    SHARED,
-    WRAPPED,
-    Arithmetic,
-    distributed,
-    divided_by_scale,
-    steps,
-)
+from tiebreak.conformance.operators.dequantize_arithmetics import distributed, divided_by_scale, steps
+from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED, WRAPPED
+from tiebreak.conformance.operators.dequantize_numbers import Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.model import (
     Absent,

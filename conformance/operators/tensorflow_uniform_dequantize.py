@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.dequantize_along_axis import mistakes_along, pairs_along
-from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED, Arithmetic
+from tiebreak.conformance.operators.dequantize_mistakes import RIGHT, SHARED
+from tiebreak.conformance.operators.dequantize_numbers import Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.model import (
     Absent,

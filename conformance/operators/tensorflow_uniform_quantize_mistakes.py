@@ -14,8 +14,9 @@ import numpy as np
 from tiebreak.conformance.judging.misplaced import Misplace
 from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import finished, pairs_of
+from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
