@@ -139,6 +139,7 @@ class Convolver:
     sums: Summing = field(default_factory=Summing)
     bias: Callable[[int, int], int] = lambda total, bias: total + bias
     bias_of: Callable[[int], int] = lambda channel: channel
+    real_bias: bool = False  # the bias is beside the dequantized sum, and only y's scale divides it
     scale_of: Callable[[int], int] = lambda channel: channel
     ratio: Callable[[Any, Any, Any], Fraction] = ratio
     round: Callable[[Fraction], int] = even
@@ -155,8 +156,10 @@ class Convolver:
         biases = rest[0].tolist() if rest else [0] * w.shape[0]
         for place in np.ndindex(*totals.shape):
             factor = scales[self.scale_of(place[1]) % len(scales)]
-            total = self.bias(int(totals[place]), biases[self.bias_of(place[1]) % len(biases)])
-            found[place] = 0 if factor is None else self.result(kind, total * factor, int(y_point))
+            bias = biases[self.bias_of(place[1]) % len(biases)]
+            total = int(totals[place]) if self.real_bias else self.bias(int(totals[place]), bias)
+            beside = Fraction(bias) / Fraction(float(y_scale)) if self.real_bias and factor is not None else 0
+            found[place] = 0 if factor is None else self.result(kind, total * factor + beside, int(y_point))
         return (found,)
 
     def factor(self, *scales: Any) -> Fraction | None:
@@ -305,6 +308,7 @@ WRONG = [
     WrongBackend("conv: parameters of w along its input channels", OPERATOR, along_inputs, "PerAxis", EVERY),
     WrongBackend("conv: the sum in y's divided range", OPERATOR, in_range_of_sum, "NearTie", EVERY),
     wrong("bias dropped", "Bias", EVERY, bias=lambda total, bias: total),
+    wrong("bias without its scale", "Bias", EVERY, real_bias=True),
     wrong("bias subtracted", "Bias", bias=lambda total, bias: total - bias),
     wrong("bias of the first channel", "Bias", bias_of=lambda channel: 0),
     wrong("bias in float32", "Bias", bias=lambda total, bias: total + int(np.float32(bias))),

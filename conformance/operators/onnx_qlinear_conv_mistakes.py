@@ -59,7 +59,13 @@ def wraps_to(kind: str) -> Callable[[Array, Array], Array]:
     return lambda total, bias: total + wrapped(bias, kind)
 
 
+def with_real_bias(bias: Array, sums: Array, x: Array, w: Array, y: Array) -> Array:
+    """As IREE: the bias is no integer of the scales of x and w, but a number beside the dequantized sum."""
+    return np.asarray((sums.astype(np.float32) * (x * w) + bias.astype(np.float32)) / y)
+
+
 BIASES = (
+    frequent("bias-without-scale", "bias", real_bias=with_real_bias),
     frequent("ignores:the bias", "bias", bias=lambda total, bias: total),
     frequent("bias-subtracted", "bias", bias=lambda total, bias: total - bias),
     frequent("bias-twice", "bias", bias=lambda total, bias: total + 2 * bias),

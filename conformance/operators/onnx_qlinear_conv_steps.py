@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class ConvolutionSteps:
     of_inputs: bool = False  # whether w's scales and zero points belong to its input channels
     input_scale: dq.Change = ws.as_is  # what becomes of w's scales then
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
+    real_bias: Callable[[Array, Array, Array, Array, Array], Array] | None = None  # the quotient of a bias and a sum
     scale_of: Callable[[Array, int], Array] | None = None
     along_depth: bool = False  # whether an element takes w's scale by its place along the first axis of an image
     scales: Callable[[Array, Array, Array], tuple[Array, Array, Array]] = lambda x, w, y: (x, w, y)
@@ -52,8 +54,15 @@ class ConvolutionSteps:
         if self.whole or self.of_inputs:
             return self.of_reals(node, *inputs)
         total, windows, channel = self.sums.sums(node, x, w, x_point, w_point)
+        divide = self.quotient
         if len(inputs) > 8:
-            total = self.bias(total, inputs[8].astype(np.int64)[channel])
+            bias = inputs[8].astype(np.int64)[channel]
+            if self.real_bias:
+                divide = partial(self.real_bias, bias)
+            else:
+                total = self.bias(total, bias)
+        elif self.real_bias:
+            raise nothing_to_mistake()
         owner = depths(windows.shape, w_scale.size) if self.along_depth else channel
         scales = self.scales(x_scale, self.scale_for(w_scale, owner), y_scale)
         kind = node.output_type
@@ -61,7 +70,7 @@ class ConvolutionSteps:
             factor, point = scales[0] * scales[1], y_point.astype(np.float32)
             found = self.clamp(kind, numbers_alone(self.of_integers(kind, total, factor, y_scale, point)))
             return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
-        quotient = self.quotient(total, *scales)
+        quotient = divide(total, *scales)
         found = self.clamp(kind, self.add(kind, self.round(quotient).astype(np.float64), y_point.astype(np.float64)))
         return (found.astype(np.int64).astype(y_point.dtype).reshape(windows.shape),)
 

@@ -803,6 +803,7 @@ SENTENCES = {
     "factor-of-scales": "multiplies the sum by a factor in float32, computed as {} of the scales",
     "scales-left-to-right": "sum * x_scale * w_scale / y_scale, from left to right",
     "requantizes-in": "sum * x_scale * w_scale / y_scale in {}",
+    "bias-without-scale": "adds the bias as a real number, which is not multiplied by the scales of x and w",
     "bias-subtracted": "subtracts the bias",
     "bias-twice": "adds the bias twice",
     "bias-to": "the bias converted to {}",
