@@ -2,7 +2,7 @@
 
 `paddle` calls the layer LinearQuanter of paddle.nn.quant.format in eager mode. It sets qmin and qmax from bit_length
 and has no round_type. `paddle-program` appends the operator to a paddle.static.Program, as that layer does in static
-mode; there it can be told every attribute.
+mode; there it can be told every attribute. `paddle` casts, too: see paddle_cast.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters import paddle_cast
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -66,10 +67,13 @@ class Paddle:
         self.name, self.version = "paddle-program" if program else "paddle", str(paddle.__version__)
         self.configuration_of = "paddle"
         self.claims: Mapping[str, str] = {ID: f"PaddlePaddle {self.version}, OpProto of quantize_linear"}
+        self.maps: Mapping[str, str] = {} if program else paddle_cast.MAPS
 
     def compile(self, node: Node) -> Run:
+        if node.operator in self.maps:
+            return paddle_cast.compiled(self.library, node)
         if node.operator != ID:
-            raise Unsupported(f"no {node.operator} in PaddlePaddle, only {ID}")
+            raise Unsupported(f"{self.name} has no {node.operator}, only {', '.join((ID, *self.maps))}")
         return self.of_program(node) if self.program else self.of_layer(node)
 
     def of_layer(self, node: Node) -> Run:
@@ -124,6 +128,8 @@ class Paddle:
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that make the same call; see protocol.Backend."""
+        if node.operator in self.maps:
+            return paddle_cast.source(node)
         if self.program:
             return PROGRAM_LINES.format(attributes=dict(node.attributes))
         said = ", ".join(f"{name}={value}" for name, value in layer_arguments(node).items())

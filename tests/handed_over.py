@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tiebreak.adapters import ml_dtypes_blocks, ngraph
+from tiebreak.adapters import ml_dtypes_blocks, ngraph, paddle_cast
 from tiebreak.adapters.litert_model import CARRIERS
 from tiebreak.adapters.openvino_onnx import BY_BITS, PACKED
 from tiebreak.adapters.recent import Recent
@@ -681,7 +681,7 @@ def ggml_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
 
 
 def paddle_layer(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """Listens where LinearQuanter is made, and where it is called."""
+    """Listens where LinearQuanter is made, and where it is called; and to casts."""
 
     def layer(scale: Any, **arguments: Any) -> Callable[[Any], NoReturn]:
         heard.append({"Scale": tensor(scale), "ZeroPoint": tensor(arguments.pop("zero_point")), **arguments})
@@ -692,8 +692,13 @@ def paddle_layer(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
 
         return call
 
+    def cast(library: Any, x: Array, dtype: Any) -> NoReturn:
+        heard.append({"x": tensor(x), "dtype": dtype.name})
+        raise Stopped
+
     patch.setattr(backend, "layer", layer)
     patch.setattr(backend, "library", SimpleNamespace(to_tensor=lambda x: x))
+    patch.setattr(paddle_cast, "cast", cast)
 
 
 def paddle_program(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

@@ -104,8 +104,10 @@ def has_words_for_cast(case: Case, saturating: tuple[str, ...] = ()) -> bool:
     return True
 
 
-def for_astype(case: Case) -> Facts:
-    return {"x": tensor(case.inputs[0]), "dtype": case.node.output_type} if has_words_for_cast(case) else NO_WORDS
+def for_astype(case: Case, saturating: tuple[str, ...] = ()) -> Facts:
+    if not has_words_for_cast(case, saturating):
+        return NO_WORDS
+    return {"x": tensor(case.inputs[0]), "dtype": case.node.output_type}
 
 
 def for_tensor_to(case: Case) -> Facts:
@@ -121,6 +123,9 @@ def for_tf_cast(case: Case) -> Facts:
 
 
 # What each library should hear.
+
+PADDLE = ("float8_e4m3fn", "float8_e5m2")
+NUMBERS_OF_PADDLE = ("float64", "float32", "float16", "bfloat16", "int8", "uint8", "int16", "int32")
 
 
 def said(value: Any) -> Any:
@@ -523,7 +528,10 @@ def for_ggml(case: Case) -> Facts:
 
 
 def for_paddle(case: Case) -> Facts:
-    """A layer that has qmin and qmax from bit_length; its quant_axis has another default."""
+    """A layer that has qmin and qmax from bit_length; its quant_axis has another default. Casts to float 8 saturate."""
+    if case.node.operator == "onnx.Cast":
+        both = {case.node.input_type, case.node.output_type}
+        return for_astype(case, PADDLE) if both <= {*PADDLE, *NUMBERS_OF_PADDLE} else NO_WORDS
     node, half = case.node, 1 << (case.node.value("bit_length") - 1)
     known = set(node.attributes) <= {"quant_axis", "bit_length", "qmin", "qmax"}
     if not known or (node.value("qmin"), node.value("qmax")) != (-half, half - 1):

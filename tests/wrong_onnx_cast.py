@@ -89,6 +89,7 @@ class Caster:
     saturate: bool | None = None
     ends: bool = True  # whether an infinity saturates as the document says; if not, it stays what the type has
     largest: Callable[[Fraction], Fraction] = lambda largest: largest
+    lost: Callable[[Number], bool] = lambda value: False  # a number beyond the range that does not saturate
     nan: float | None = None
     signed_zero: bool = True
     power: Callable[[str, Fraction, int], int] = lambda mode, rest, exponent: {
@@ -171,7 +172,7 @@ class Caster:
         return self.beyond(node, value, name)
 
     def beyond(self, node: Any, value: Number, name: str) -> float:
-        if self.saturates(node, name):
+        if self.saturates(node, name) and not self.lost(value):
             return math.copysign(self.largest(FORMATS[name][2]), sign_of(value))
         return math.copysign(math.inf, sign_of(value)) if name in (E5M2, "float16", "bfloat16", "float32") else math.nan
 
@@ -302,6 +303,8 @@ WRONG: tuple[WrongBackend, ...] = (
           ("float32", "uint4"), first=rounded_to("bfloat16")),
     wrong("always-saturates", "Unsaturated", *TO_FLOAT8, saturate=True),
     wrong("never-saturates", "Overflow", *TO_FLOAT8, saturate=False),
+    wrong("saturates-beyond-next", "Overflow", ("float32", "float8_e4m3fn"), ("float16", "float8_e4m3fn"),
+          first=nan_as(3e38), lost=lambda value: abs(value) < 480),
     wrong("infinity-stays", "Infinity", ("float32", "float8_e5m2"), ("float16", "float8_e5m2"), ends=False),
     wrong("infinity-as-from-24", "Infinity", ("float32", "float8_e4m3fnuz"), ("float16", "float8_e5m2fnuz"),
           ends=False),

@@ -202,6 +202,20 @@ def step_beyond(node: Node, values: Array) -> Array:
     return to_small(node, np.where(beyond, np.copysign(448.0, values), values))
 
 
+def saturates_beyond_next(node: Node, values: Array) -> Array:
+    """As PaddlePaddle: what rounds to the value after the largest is lost, what is as large saturates."""
+    limit = {"float8_e4m3fn": 480.0, "float8_e5m2": 65536.0}.get(node.output_type)
+    if limit is None or not saturates(node):
+        raise NotImplementedError
+    kind = small_kind(node)
+    beyond = np.abs(values) >= limit
+    if kind.specials != "ieee":
+        beyond |= np.isnan(values)
+    return as_small(
+        node, np.where(beyond, np.copysign(largest_of(kind), values), to_small(node, values, saturate=False))
+    )
+
+
 def infinity_as_from_24(node: Node, values: Array) -> Array:
     """Before operator set 24, what came with it: with saturate an infinity is the largest value."""
     if node.output_type not in ONE_ZERO or node.opset >= LARGEST_FOR_INFINITY or not saturates(node):
@@ -213,6 +227,7 @@ FLOAT8_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("always-saturates", "unsaturated", saturate_always),
     ("never-saturates", "saturate", saturate_never),
     ("never-saturates:but infinities do", "saturate", only_finite_saturates_never),
+    ("saturates-beyond-next-value", "saturate", saturates_beyond_next),
     ("infinity-stays", "infinity", infinity_as(np.inf)),
     ("infinity-to-nan", "infinity", infinity_as(np.nan)),
     ("infinity-to-largest:as from operator set 24 on", "older-infinity", infinity_as_from_24),

@@ -184,6 +184,10 @@ SENTENCES = {
     "always-saturates": "saturates although told not to",
     "never-saturates": "does not saturate",
     "largest-is-the-end": "no number beyond the largest value, rounded or not",
+    "saturates-beyond-next-value": (
+        "what rounds to the value after the largest becomes NaN or infinite, what is as large saturates; in "
+        "float8_e4m3fn NaN, too"
+    ),
     "step-beyond-largest": "480 and a little more become 448",
     "nan-below-infinity": "NaN between the largest value and infinity",
     "largest-never": "the largest value is never used",
