@@ -2,7 +2,7 @@
 
 MLX documents the formats and names OCP's text for them. How a scale is found it leaves out, and the function takes no
 attribute for it: what it finds is the power of two of the scaling mode rceil. So the nodes are run that say so. What it
-calls global_scale is the tensor's greatest magnitude.
+calls global_scale is the tensor's greatest magnitude. Of casts, see mlx_cast.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters import mlx_cast
 from tiebreak.adapters.inexpressible import check_blocks, check_nvfp4
 from tiebreak.adapters.packed_bits import SOURCE, unpacked
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators import nvidia_nvfp4_quantize, ocp_mx_quantize
+from tiebreak.golden.operators import nvidia_nvfp4_quantize, ocp_mx_quantize, onnx_cast
 from tiebreak.golden.problem import Array, bits_of
 
 MODES = {"float8_e4m3fn": "mxfp8", "float4_e2m1fn": "mxfp4"}
@@ -45,6 +46,7 @@ class Mlx:
             "mx.quantize in the modes mxfp4 and mxfp8: E8M0 scales of blocks of 32, as rceil finds them"
         ),
         nvidia_nvfp4_quantize.ID: "mx.quantize in the mode nvfp4: E4M3 scales of blocks of 16; global_scale is an amax",
+        **mlx_cast.MAPS,
     }
 
     def __init__(self) -> None:
@@ -53,6 +55,8 @@ class Mlx:
         self.library, self.version = mlx.core, str(mlx.core.__version__)
 
     def compile(self, node: Node) -> Run:
+        if node.operator == onnx_cast.ID:
+            return mlx_cast.compiled(self.library, node)
         mode = mode_of(node)
 
         def run(x: Array, *whole: Array) -> tuple[Array, ...]:
@@ -76,6 +80,8 @@ class Mlx:
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that make the same call; see protocol.Backend."""
+        if node.operator == onnx_cast.ID:
+            return mlx_cast.source(node)
         mode, kind = mode_of(node), node.inputs[0].dtype
         given = {"helpers": SOURCE if mode != "mxfp8" else "", "bits": 8 * kind.itemsize, "real": kind.name}
         given |= {"further": ", global_scale=mx.array(global_amax)" if len(node.inputs) > 1 else ""}
@@ -93,7 +99,7 @@ class Mlx:
 def mode_of(node: Node) -> str:
     """MLX's mode for a node; Unsupported for what mx.quantize can't be told."""
     if node.operator not in OPERATORS:
-        raise Unsupported(f"MLX has no {node.operator}, only {' and '.join(OPERATORS)}")
+        raise Unsupported(f"MLX has no {node.operator}, only {', '.join((*OPERATORS, onnx_cast.ID))}")
     check_blocks(node, "MLX")
     if node.operator == nvidia_nvfp4_quantize.ID:
         check_nvfp4(node, "MLX")

@@ -19,7 +19,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tiebreak.adapters import ml_dtypes_blocks, ngraph, paddle_cast
+from tiebreak.adapters import ml_dtypes_blocks, mlx_cast, ngraph, paddle_cast
 from tiebreak.adapters.litert_model import CARRIERS
 from tiebreak.adapters.openvino_onnx import BY_BITS, PACKED
 from tiebreak.adapters.recent import Recent
@@ -602,7 +602,7 @@ def torchao_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]
 
 
 def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """Listens where mx.quantize begins. An array of bfloat16 is read as its bits, which NumPy lacks."""
+    """Listens where mx.quantize begins, and casts. An array of bfloat16 is read as its bits, which NumPy lacks."""
 
     def quantize(x: Any, *, mode: str, stream: Any, global_scale: Any = None) -> NoReturn:
         name = str(x.dtype).rpartition(".")[2]
@@ -611,6 +611,15 @@ def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
         heard.append({"x": tensor(words.view(dtype_of(name))), "mode": mode, **whole})
         raise Stopped
 
+    def cast(function: str) -> Callable[[Any, Array, Any], NoReturn]:
+        def call(library: Any, x: Array, dtype: Any) -> NoReturn:
+            heard.append({"function": function, "x": tensor(x), "dtype": dtype.name})
+            raise Stopped
+
+        return call
+
+    for name in ("to_fp8", "from_fp8"):
+        patch.setattr(mlx_cast, name, cast(name))
     facts = {name: getattr(backend.library, name) for name in ("array", "cpu", "float32", "bfloat16")}
     facts |= {"uint16": backend.library.uint16, "uint32": backend.library.uint32}
     patch.setattr(backend, "library", SimpleNamespace(**facts, quantize=quantize))

@@ -454,8 +454,18 @@ def has_words_for_nvfp4(case: Case) -> bool:
     return not case.node.attributes and case.node.output_type == "float4_e2m1fn"
 
 
+def cast_of_mlx(case: Case) -> Facts:
+    e4m3, target = "float8_e4m3fn", case.node.output_type
+    ends = {case.node.input_type, target}
+    if e4m3 not in ends or not ends & {"float32", "float16", "bfloat16"} or not (said := for_astype(case, (e4m3,))):
+        return NO_WORDS
+    return {"function": "to_fp8" if target == e4m3 else "from_fp8", **said}
+
+
 def for_mlx(case: Case) -> Facts:
-    """Two element types, and one way to the scale."""
+    """Two element types, and one way to the scale. Casts are between one type, to which they saturate, and floats."""
+    if case.node.operator == "onnx.Cast":
+        return cast_of_mlx(case)
     if case.node.operator == "nvidia.NVFP4Quantize":
         whole = {"global_scale": tensor(case.inputs[1])} if len(case.inputs) > 1 else {}
         return {"x": tensor(case.inputs[0]), "mode": "nvfp4", **whole} if has_words_for_nvfp4(case) else NO_WORDS

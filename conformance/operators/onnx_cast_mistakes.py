@@ -128,6 +128,11 @@ def nan_to_zero_of_other_sign(node: Node, values: Array) -> Array:
     return as_small(node, np.where(np.isnan(values), np.copysign(0.0, -np.copysign(1.0, values)), found))
 
 
+def nan_to_highest_of_its_sign(node: Node, values: Array) -> Array:
+    found = to_small(node, values).astype(np.float64)
+    return as_small(node, np.where(np.isnan(values), np.copysign(largest_of(small_kind(node)), values), found))
+
+
 def saturate_always(node: Node, values: Array) -> Array:
     return to_small(node, values, saturate=True)
 
@@ -239,6 +244,7 @@ FLOAT8_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("output-as-sibling", "float8", rounded_as_sibling),
     ("nan-to-zero", "nan", nan_to(lambda kind: 0.0)),
     ("nan-to-highest", "nan", nan_to(largest_of)),
+    ("nan-to-highest:with the input's sign", "nan", nan_to_highest_of_its_sign),
     ("nan-to-lowest", "nan", nan_to(lambda kind: -largest_of(kind))),
     ("nan-to-infinity", "nan", nan_to(lambda kind: np.inf if kind.specials == "ieee" else np.nan)),
     ("flushes-outputs", "float8", flushed),
