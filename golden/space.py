@@ -123,8 +123,8 @@ class Space:
             "inputs": inputs,
             "every_scale": self.every_scale,
             "column": self.column,
-            "image": self.image,
             "block": self.block,
+            **({"image": True} if self.image else {}),  # as files say it that are older than images
         }
 
 
@@ -139,7 +139,7 @@ def space_from(data: Mapping[str, Any]) -> Space:
         if [array.dtype for array in arrays] != [kind.dtype for kind in node.inputs[1:]]:
             raise ValueError("its inputs are not the node's")
         flags = bool(data["every_scale"]), bool(data["column"])
-        image = bool(data.get("image"))  # older files have none
+        image = bool(data.get("image"))
         return check_space(Space(node, tuple(arrays), *flags, int(data["block"]), image))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"not the description of a sweep: {error!s:.200}") from None

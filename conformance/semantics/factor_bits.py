@@ -37,14 +37,19 @@ def is_one(scale: Array) -> bool:
     return bool((scale == scale.reshape(-1)[:1]).all())
 
 
-def times_bits(total: Array, factor: Array) -> Array:
-    """The product of the magnitudes, in 64 bits, shifted and rounded to even; by a power of two, in 32 bits."""
+def fields(factor: Array) -> tuple[Array, Array, Array]:
+    """Whether a factor is a power of two, the whole number that it is otherwise, and the bits to shift right by."""
     bits = factor.view(np.uint32).astype(np.int64)
     exponent, part = bits >> FRACTION & 255, bits & (HIDDEN - 1)
     is_power = part == 0
     whole = np.where(is_power, 1, (part | HIDDEN) << (MOST - 24))
     shift = np.where(is_power, BIAS - exponent, BIAS - 1 - exponent + MOST)
-    shift = np.where(factor == 0, 0, shift)
+    return is_power, whole, np.where(factor == 0, 0, shift)
+
+
+def times_bits(total: Array, factor: Array) -> Array:
+    """The product of the magnitudes, in 64 bits, shifted and rounded to even; by a power of two, in 32 bits."""
+    is_power, whole, shift = fields(factor)
     value = np.abs(total) * whole
     right = np.clip(shift, 1, WIDEST)
     raised = value + (np.int64(1) << (right - 1)) - 1 + (value >> right & 1)
@@ -56,13 +61,8 @@ def times_bits(total: Array, factor: Array) -> Array:
 
 def times_bits_modulo_64(total: Array, factor: Array) -> Array:
     """The same in 64 bits throughout, where a shift by 64 is one by 0: Rust's, of a build without checks."""
-    bits = factor.view(np.uint32).astype(np.int64)
-    exponent, part = bits >> FRACTION & 255, bits & (HIDDEN - 1)
-    is_power = part == 0
-    value = np.abs(total) * np.where(is_power, 1, (part | HIDDEN) << (MOST - 24))
-    shift = np.where(is_power, BIAS - exponent, BIAS - 1 - exponent + MOST)
-    shift = np.where(factor == 0, 0, shift)
-    right = shift & 63
+    _, whole, shift = fields(factor)
+    value, right = np.abs(total) * whole, shift & 63
     raised = value + (np.int64(1) << (shift - 1 & 63)) - 1 + (value >> right & 1)
     return in_32_bits(np.sign(total) * np.where(shift > 0, raised >> right, value << (-shift & 63)))
 
