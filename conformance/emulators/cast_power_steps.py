@@ -47,8 +47,8 @@ def rounded_to_power(one: PowerCombination, size: Computed) -> Computed:
     """A power of two, without an end."""
     below = named("below", step("power_of_two", step("maximum", size, FAR_BELOW)))
     times = size / below
+    is_subnormal = named("is_subnormal", size < FIRST_NORMAL)
     if one.exponent.of_field:
-        is_subnormal = named("is_subnormal", size < FIRST_NORMAL)
         below = named("below_field", where(is_subnormal, LEAST, below))
         times = where(is_subnormal, ONE + size / FIRST_NORMAL, times)
     mode = one.round_mode.mode.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -121,14 +122,19 @@ def with_fitting_shape(space: Space) -> Space:
 
     The result has the first input's shape.
     """
-    for shape in SHAPES.get(TESTED[space.node.operator].swept_axes, (VECTOR, COLUMN)):
-        found = replace(space, column=shape == COLUMN, image=shape == IMAGE)
-        try:
+    *others, last = SHAPES.get(TESTED[space.node.operator].swept_axes, (VECTOR, COLUMN))
+    for shape in others:
+        found = in_shape(space, shape)
+        with suppress(InvalidInput):
             check_result(found)
             return found
-        except InvalidInput as error:
-            problem = error
-    raise problem
+    found = in_shape(space, last)
+    check_result(found)
+    return found
+
+
+def in_shape(space: Space, shape: str) -> Space:
+    return replace(space, column=shape == COLUMN, image=shape == IMAGE)
 
 
 def check_result(space: Space) -> None:
