@@ -12,6 +12,9 @@ import pytest
 from exported_cases import QUANTIZE, Array, some, written
 
 from tiebreak.conformance.offline.cpp_text import float_literal, integer_literal
+from tiebreak.conformance.offline.export_optester import tensor_line
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import codes_of
 
 STUB = r"""
@@ -152,6 +155,12 @@ def test_an_optester_gets_every_tensor_and_attribute(tmp_path: Path, operator: s
         assert (name, int(opset)) == (operator.rpartition(".")[2], one.case.node.opset or 1)
         if "axis" in one.case.node.attributes:
             assert f"axis [ ] {one.case.node.attributes['axis']}" in lines
+
+
+@pytest.mark.parametrize("kind", ["float8_e8m0fnu", "float4_e2m1fn", "int2"])
+def test_a_type_that_cpp_has_not_is_unsupported(kind: str) -> None:
+    with pytest.raises(Unsupported, match=f"a tensor of {kind} has no form in this layout"):
+        tensor_line("AddInput", "x", np.zeros(2, numpy_dtype(kind)))
 
 
 def test_openvino_gets_every_tensor_and_reads_the_models(tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def elements(array: Array, narrow: Mapping[str, str], from_bits: str) -> str:
     if name in narrow:
         return braces(from_bits.format(type=narrow[name], bits=f"0x{code:x}") for code in codes)
     if name in FLOATS:
-        return braces(float_literal(value, *FLOATS[name]) for value in array.astype(np.float64).reshape(-1).tolist())
+        with np.errstate(invalid="ignore"):  # which NumPy says of a signalling NaN
+            values = array.astype(np.float64).reshape(-1).tolist()
+        return braces(float_literal(value, *FLOATS[name]) for value in values)
     return braces(integer_literal(code, name) for code in codes)
 
 

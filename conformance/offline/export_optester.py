@@ -101,9 +101,9 @@ def tensor_line(call: str, name: str, array: Array) -> str:
     kind = array.dtype.name
     if kind in PAIRS:
         return f'test.{call}<{PAIRS[kind]}>("{name}", {shape_text(array.shape)}, {pairs(array)})'
-    from_bits = "{type}::FromBits({bits})" if kind in HALVES else FROM_BITS
-    values = elements(array, NARROW, from_bits)
-    return f'test.{call}<{type_name(kind, NARROW)}>("{name}", {shape_text(array.shape)}, {values})'
+    held = type_name(kind, NARROW)
+    values = elements(array, NARROW, "{type}::FromBits({bits})" if kind in HALVES else FROM_BITS)
+    return f'test.{call}<{held}>("{name}", {shape_text(array.shape)}, {values})'
 
 
 def pairs(array: Array) -> str:
