@@ -26,7 +26,7 @@ from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
 from tiebreak.golden.scale_space import ScaleCall, ScaleSpace, scale_space_from
-from tiebreak.golden.space import Space, space_from
+from tiebreak.golden.space import VECTOR, Space, space_from
 from tiebreak.golden.untrusted_text import safe_text
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: i
     run, seconds, clock = answerer.compile_once(space.node.key), 0.0, time.perf_counter
     same = Repeated()
     device = getattr(answerer.backend, "device_sweep", lambda node: None)(space.node)
-    if device is not None and len(space.axes) == 1:
+    if device is not None and space.shape == VECTOR:
         return run_block_on_device(device, arena, space, block, at)
     dtype, count, place = numpy_dtype(space.node.output_type), len(space.node.outputs), 0
     memory = np.frombuffer(arena.memory, np.uint8)[at:]

@@ -114,8 +114,8 @@ def stablehlo_first_steps() -> Iterator[OwnTest]:
     for program in stablehlo_programs("cases"):
         yield OwnTest(program["name"], first_step(program), ())
     for program in stablehlo_programs("products"):
-        for side in SIDES:
-            yield OwnTest(program["name"], first_step(program, side, SIDES.index(side)), ())
+        for place, side in enumerate(SIDES):
+            yield OwnTest(program["name"], first_step(program, side, place), ())
 
 
 def first_step(program: dict[str, Any], values: str = "input", step: int = 0) -> Case:
@@ -137,7 +137,7 @@ def second_step(program: dict[str, Any], codes: Array) -> Case:
 
 def outputs_of_product(program: dict[str, Any]) -> Outputs:
     """Of dot_general, whose int32 result has the product of both scales: a sum of products, quantized again."""
-    sides = [last_outputs(first_step(program, side, step), []) for step, side in enumerate(SIDES)]
+    sides = [last_outputs(first_step(program, side, place), []) for place, side in enumerate(SIDES)]
     found: Outputs = {}
     known: dict[bytes, Answered] = {}
     for name in dict.fromkeys([*sides[0], *sides[1]]):

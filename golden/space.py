@@ -28,6 +28,8 @@ PIECE = 1 << 20  # patterns: few calls, whose own cost shows; with their results
 BLOCK = 1 << 22
 MOST_BITS = 32
 FEWEST_IN_BLOCK, MOST_IN_BLOCK = 1 << 16, 1 << 26
+VECTOR, COLUMN, IMAGE = "vector", "column", "image"
+AXES: Mapping[str, tuple[int, ...]] = {VECTOR: (-1,), COLUMN: (-1, 1), IMAGE: (1, 1, -1)}  # -1: the number of inputs
 WORDS = {16: np.uint16, 32: np.uint32}
 
 
@@ -41,18 +43,12 @@ class Space:
     node: Node
     others: tuple[Array, ...]
     every_scale: bool = False
-    column: bool = False  # the first input has shape (n, 1) instead of (n,)
+    shape: str = VECTOR  # of the first input: a key of AXES
     block: int = BLOCK
-    image: bool = False  # the first input has shape (1, 1, n)
 
     @cached_property
     def first(self) -> FloatType | IntegerType:
         return ELEMENT_TYPES[self.node.input_type]
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The first input's shape: a vector, a column or an image of one channel. -1 is the number of inputs."""
-        return (1, 1, -1) if self.image else (-1, 1) if self.column else (-1,)
 
     @property
     def patterns(self) -> int:
@@ -106,11 +102,11 @@ class Space:
 
     def first_input(self, at: int, size: int, into: Array | None = None) -> Array:
         """The first operand of inputs `at` to `at + size`, which share one scale. `into` is an array to reuse."""
-        return shaped(patterns_as(self.first, at % self.patterns, size, into), self.axes)
+        return shaped(patterns_as(self.first, at % self.patterns, size, into), AXES[self.shape])
 
     def first_inputs(self, numbers: Array) -> Array:
         """The first operand of the inputs of these numbers, all of one scale, in any order."""
-        return shaped(as_type(self.first, numbers % self.patterns), self.axes)
+        return shaped(as_type(self.first, numbers % self.patterns), AXES[self.shape])
 
     def described(self) -> dict[str, Any]:
         """The space as plain data, for a worker, a file or another machine."""
@@ -122,9 +118,9 @@ class Space:
             "node": self.node.key,
             "inputs": inputs,
             "every_scale": self.every_scale,
-            "column": self.column,
+            "column": self.shape == COLUMN,
             "block": self.block,
-            **({"image": True} if self.image else {}),  # as files say it that are older than images
+            **({IMAGE: True} if self.shape == IMAGE else {}),  # older files have no such key
         }
 
 
@@ -138,9 +134,10 @@ def space_from(data: Mapping[str, Any]) -> Space:
         ]
         if [array.dtype for array in arrays] != [kind.dtype for kind in node.inputs[1:]]:
             raise ValueError("its inputs are not the node's")
-        flags = bool(data["every_scale"]), bool(data["column"])
-        image = bool(data.get("image"))
-        return check_space(Space(node, tuple(arrays), *flags, int(data["block"]), image))
+        if data["column"] and data.get(IMAGE):
+            raise ValueError("it is a column and an image")
+        shape = COLUMN if data["column"] else IMAGE if data.get(IMAGE) else VECTOR
+        return check_space(Space(node, tuple(arrays), bool(data["every_scale"]), shape, int(data["block"])))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"not the description of a sweep: {error!s:.200}") from None
 

@@ -36,6 +36,17 @@ def away(x: Any, scale: Any, zero_point: Any) -> Any:
     return quantize(x, scale, zero_point, lambda q: np.copysign(np.floor(np.abs(q) + 0.5), q))
 
 
+def away_below_zero(x: Any, scale: Any, zero_point: Any) -> Any:
+    return np.where(x < 0, away(x, scale, zero_point), quantize(x, scale, zero_point))
+
+
+def reciprocal_above_zero(x: Any, scale: Any, zero_point: Any) -> Any:
+    """By the reciprocal, rounded to x's type; elsewhere by the quotient."""
+    with np.errstate(all="ignore"):
+        product = (x * (1 / scale).astype(x.dtype)).astype(x.dtype)
+    return np.where(x > 0, quantize(product, np.ones((), x.dtype), zero_point), quantize(x, scale, zero_point))
+
+
 def one_pattern(x: Any, scale: Any, zero_point: Any) -> Any:
     """Wrong for 0x3c00, which is 1, in float16, and for two neighbours further on."""
     y, bits = quantize(x, scale, zero_point), x.view(np.uint16)
@@ -90,6 +101,8 @@ class Powers:
 powers = Powers()
 right = Sample("right", quantize)
 ties_away = Sample("ties away", away)
+ties_away_below_zero = Sample("ties away below zero", away_below_zero)
+by_sign = Sample("by sign", reciprocal_above_zero)
 wrong_once = Sample("wrong once", one_pattern)
 crashes = Sample("crashes", crash)
 wrong_shape = Sample("wrong shape", shape)

@@ -94,6 +94,13 @@ def operands(
         ("cut-to-fraction-bits:8", operands([2.499, -2.501, -2.505]), [2, -2, -3]),  # -2.5 is a tie, which goes up
         ("magic-number-above-zero", operands([2.5, -2.5, -0.6]), [2, -2, 0]),  # halves stay below 0
         ("negatives-down", operands([2.5, -2.25]), [2, -3]),
+        ("rounds-one-sign:below zero, ties away from it", operands([2.5, -2.5, -2.25]), [2, -3, -2]),
+        ("rounds-one-sign:below zero, ties toward it", operands([1.5, -1.5, -1.75]), [2, -1, -2]),
+        ("rounds-one-sign:below zero, everything toward it", operands([1.75, -1.75]), [2, -1]),
+        ("rounds-one-sign:above zero, ties away from it", operands([2.5, -2.5]), [3, -2]),
+        ("rounds-one-sign:above zero, ties toward it", operands([1.5, -1.5]), [1, -2]),
+        ("rounds-one-sign:above zero, everything toward it", operands([1.75, -1.75]), [1, -2]),
+        ("rounds-one-sign:above zero, everything away from it", operands([1.25, -1.25]), [2, -1]),
         ("adds-half-and-truncates", operands([2.5, -2.75]), [3, -2]),
         ("narrower-by-one-bit", operands([100, -100]), [63, -64]),
         ("sum-wraps-in:int16", operands([40000, 300]), [-128, 127]),

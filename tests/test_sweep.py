@@ -70,6 +70,17 @@ def test_a_wrong_tie_rule_is_named_and_counted_in_every_mode(tmp_path: Path) -> 
     assert len([count for count in found["modes"].values() if count]) == 8
 
 
+def test_a_sign_is_no_place_in_the_array(tmp_path: Path) -> None:
+    """A sweep lists positive numbers first. What one sign alone has is said of the sign, or nothing is."""
+    given = ["--input", "y_zero_point=128", "-o", str(tmp_path / "c.json"), "--json"]
+    ties = json.loads(cli(sample("ties_away_below_zero"), *HALF, "--input", "y_scale=0.5", *given).stdout)
+    assert ties["intervals"] > 50
+    (cause,) = {row["cause"] for row in ties["first"]}
+    assert cause == sentence_of("rounds-one-sign:below zero, ties away from it")
+    other = json.loads(cli(sample("by_sign"), *HALF, "--input", "y_scale=0.1", *given).stdout)
+    assert other["intervals"] and {row["cause"] for row in other["first"]} == {"unexplained"}
+
+
 def test_conforming_ties_refute_a_cause_that_gives_every_deviating_one(tmp_path: Path) -> None:
     """Halfway down gives every tie that deviates, but not those to an even code, which go up as they should."""
     chosen = ["--operator", "onnx.Cast", "--attr", "round_mode=nearest", "--type", "float8_e8m0fnu"]

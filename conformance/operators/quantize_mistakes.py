@@ -28,6 +28,7 @@ from tiebreak.conformance.operators.quantize_ranges import (
     symmetric_range,
 )
 from tiebreak.conformance.operators.quantize_roundings import (
+    ONE_SIGN,
     cut_to_8_fraction_bits,
     halves_first,
     less_than_half_added,
@@ -394,4 +395,5 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("symmetric-range", "quotient"), symmetric_range(all_above_zero)),
     (Cause("symmetric-steps", "quotient"), symmetric_range(half_of_steps)),
     (Cause("symmetric-steps + flushes-inputs", "quotient"), with_flushed_inputs(symmetric_range(half_of_steps))),
+    *((Cause(key, "mode"), predict) for key, predict in ONE_SIGN),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
 from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import is_nearest
@@ -38,6 +39,31 @@ def cut_to_8_fraction_bits(q: Array) -> Array:
 def magic_number_above_zero(q: Array) -> Array:
     """2^23 added and subtracted in float32; below zero halves stay, which a cast cuts off."""
     return np.asarray(np.trunc((q + np.float32(2**23)).astype(np.float32).astype(np.float64) - 2**23))
+
+
+def of_one_sign(mode: str, *, negative: bool) -> Predict:
+    """Another round mode for quotients of one sign alone."""
+
+    def predict(o: QuantizationOperands) -> Array | None:
+        if not is_nearest(o.mode):
+            return None
+        q = o.quotient()
+        return o.clamp(np.where((q < 0) == negative, round_array(q, mode), round_array(q, o.mode)) + o.zero_point)
+
+    return predict
+
+
+ONE_SIGN: tuple[tuple[str, Predict], ...] = tuple(
+    (f"rounds-one-sign:{side} zero, {words}", of_one_sign(mode, negative=side == "below"))
+    for side in ("below", "above")
+    for mode, words in (
+        ("ROUND_NEAREST_TOWARD_INFINITY", "ties away from it"),
+        ("ROUND_NEAREST_TOWARD_ZERO", "ties toward it"),
+        ("ROUND_TOWARD_ZERO", "everything toward it"),
+        ("ROUND_TOWARD_INFINITY", "everything away from it"),
+    )
+    if (side, mode) != ("below", "ROUND_TOWARD_INFINITY")  # which is negatives_down
+)
 
 
 def negatives_down(q: Array) -> Array:

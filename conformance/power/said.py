@@ -12,6 +12,7 @@ from tiebreak.conformance.power.arithmetics import WrongArithmetic
 from tiebreak.conformance.power.minimal import Minimal, sorted_names
 from tiebreak.conformance.power.suites import SUITES
 from tiebreak.golden.places import write_text_aside
+from tiebreak.golden.untrusted_text import plural
 
 FILE = "minimal.json"
 
@@ -46,7 +47,8 @@ def row(name: WrongArithmetic) -> dict[str, Any]:
 def lines(found: Minimal) -> Iterator[str]:
     """The same for people."""
     word = "the fewest" if found.is_fewest else f"few (no fewer than {found.at_least} would do)"
-    yield f"{len(found.chosen)} cases, {word} that stop {len(found.stopped)} wrong arithmetics in {found.suite}"
+    stopped = f"{len(found.stopped)} wrong arithmetics in {found.suite}"
+    yield f"{plural(len(found.chosen), 'case')}, {word} that stop {stopped}"
     yield f"  of {found.cases} vectors, {found.candidates} have a form there; it compares by {SUITES[found.suite].rule}"
     for one in found.chosen:
         alone = one.seen - frozenset[WrongArithmetic]().union(*(two.seen for two in found.chosen if two is not one))

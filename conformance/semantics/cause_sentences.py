@@ -142,6 +142,7 @@ SENTENCES = {
     "magic-number-above-zero": "rounds by adding and subtracting 2^23 in float32, which is right from 0 on only",
     "sixteenths-first": "rounds to sixteenths, then to an integer",
     "cut-to-fraction-bits": "cuts off to {} fractional bits, then rounds ties up",
+    "rounds-one-sign": "rounds otherwise {}",
     "negatives-down": "rounds negative numbers down",
     "less-than-half-added": "the float32 below 0.5 added to the magnitude, then cut off",
     # The range of the type

@@ -29,7 +29,7 @@ def check_sweep_numbers(data: Mapping[str, Any], space: Space) -> str:
     check_backend(data, space.blocks)
     require(data["operator"] == space.node.operator, "its operator is not the node's")
     require(data["inputs"] == space.inputs, f"its inputs are {data['inputs']:,}, not {space.inputs:,}")
-    require(with_fitting_shape(space).axes == space.axes, "its inputs have another shape than those of a sweep")
+    require(with_fitting_shape(space).shape == space.shape, "its inputs have another shape than those of a sweep")
     faulty = faulty_blocks(data, space.blocks)
     tried = space.inputs - sum(space.results_in(number) for number in faulty)
     counts = data["counts"]

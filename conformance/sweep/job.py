@@ -34,7 +34,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.places import check_output
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.space import Space, check_space
+from tiebreak.golden.space import COLUMN, IMAGE, VECTOR, Space, check_space
 from tiebreak.golden.verdicts import FOREIGN
 
 MEASURES = "a result depends on other elements of its tensor, so that no sweep has every input"
@@ -113,7 +113,6 @@ def in_lists(text: str, axes: int) -> str:
     return "[" * axes + text + "]" * axes
 
 
-VECTOR, COLUMN, IMAGE = "vector", "column", "image"
 SHAPES = {2: (COLUMN,), 3: (IMAGE,)}  # by the axes of an operator's factors
 
 
@@ -124,17 +123,13 @@ def with_fitting_shape(space: Space) -> Space:
     """
     *others, last = SHAPES.get(TESTED[space.node.operator].swept_axes, (VECTOR, COLUMN))
     for shape in others:
-        found = in_shape(space, shape)
+        found = replace(space, shape=shape)
         with suppress(InvalidInput):
             check_result(found)
             return found
-    found = in_shape(space, last)
+    found = replace(space, shape=last)
     check_result(found)
     return found
-
-
-def in_shape(space: Space, shape: str) -> Space:
-    return replace(space, column=shape == COLUMN, image=shape == IMAGE)
 
 
 def check_result(space: Space) -> None:
