@@ -46,7 +46,7 @@ def layout_of_input(case: Case) -> Layout:
 
 def may_be_placed(cause: Cause) -> bool:
     """Whether it may be said of a cause that it holds at a place only: of single mistakes, if they do not say it."""
-    return JOINT not in cause.id and not cause.by_position
+    return not (JOINT in cause.id or cause.by_position or cause.of_some_numbers)
 
 
 def bits_of_masks(masks: Array, layout: Layout) -> list[int]:

@@ -32,6 +32,7 @@ class Cause:
     ties: str = ""  # the rounding mode that it agrees with at ties, if it is another one than the document's
     width: int = 0  # it depends on positions modulo this; named only if no other cause explains
     of_kind: bool = False  # it speaks of all nodes of a kind, whatever their attributes: one of them may refute it
+    of_some_numbers: bool = False  # it holds for some numbers only, of one sign say; no place is named beside it
 
     @property
     def by_position(self) -> bool:
