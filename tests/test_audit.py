@@ -76,6 +76,9 @@ def test_what_no_combination_describes_is_told_with_the_facet_that_broke() -> No
     closest = answer.closest()
     assert closest is not None and answer.semantics() == {} and answer.consistent() == []
     assert closest["facet"] == "round_mode" and closest["differs"] > 100
+    # A negative quotient needs a zero point to be uint8: that each wrong element has one says nothing about it.
+    unsigned = audited(of_two_minds, make_node("onnx.QuantizeLinear", quantized="uint8")).closest()
+    assert unsigned is not None and unsigned["facet"] == "round_mode" and unsigned["differs"] > 100
     other = audited(afraid_of_7).closest()
     assert other is not None and other["facet"] == "other" and other["differs"] > 10
     assert other["semantics"] == BASE

@@ -204,8 +204,13 @@ class QuantizeArithmetic:
         for facet in ("subnormals", "saturation", "round_mode", "precision"):
             if regions <= REGIONS[facet]:
                 return facet
-        with_zero_point = all(int(probe.others[1].astype(np.int64)) for probe, _, _ in wrong)
-        return "zero_point" if with_zero_point else OTHER
+        return "zero_point" if all(self.may_blame_zero_point(probe) for probe, _, _ in wrong) else OTHER
+
+    def may_blame_zero_point(self, probe: Probe) -> bool:
+        """Whether there is a zero point, and a result in range without it, too: a zero point may only bring x there."""
+        scale, zero_point = probe.others[0], int(probe.others[1].astype(np.int64))
+        below = self.placed_exactly(probe.x, scale, np.zeros((), np.int64)).below[0]
+        return bool(zero_point and self.quantized.lowest <= below < self.quantized.highest)
 
     def region_of(self, probe: Probe) -> str:
         scale, zero_point = probe.others[0], int(probe.others[1].astype(np.int64))
