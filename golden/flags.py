@@ -61,6 +61,8 @@ FLAGS = {
     "EnsuredRange": "The range is compared with ensure_minimum_range.",
     "Midpoint": "An input lies exactly between two values of the output's type, so the tie rule decides.",
     "BesideMidpoint": "An input so near to such a midpoint that a type in between makes it one.",
+    "EveryCode": "Every bit pattern of the input's type.",
+    "OutputValue": "Numbers that the output's type holds, and their negatives.",
     "HighBits": "Integers with more bits than the output's type holds.",
     "Carry": "The block's greatest magnitude stands where its scale goes to the next power of two, or beside it.",
     "ScaleMidpoint": "A block's scale lies between two values of its type, halfway, beside that, or on one of them.",

@@ -103,11 +103,11 @@ def inputs(source: str, target: str) -> Iterator[tuple[str, list[int], tuple[str
             yield "midpoints", whole_midpoints(kind, values_of(target)), ("Midpoint", "BesideMidpoint")
         return
     if kind.bits <= 8:
-        yield "every-code", list(range(1 << kind.bits)), ()
+        yield "every-code", list(range(1 << kind.bits)), ("EveryCode",)
         return
     values = values_of(target)
     midpoints = [(low + high) / 2 for low, high in pairwise(values)]
-    yield "values", both_signs(kind, values), ()
+    yield "values", both_signs(kind, values), ("OutputValue",)
     yield "midpoints", both_signs(kind, midpoints), ("Midpoint",)
     yield "beside-midpoints", beside(kind, midpoints), ("BesideMidpoint",)
     if target in INTEGER_TYPES:
