@@ -287,3 +287,15 @@ def test_a_quotient_in_float64_is_told_from_an_exact_one_where_results_have_32_b
 
     node = make_node("ngraph.Quantize", quantized="int32", attributes=EVEN)
     assert audited(box, node).semantics()["precision"] == precision
+
+
+def test_the_types_of_a_dequantizer_are_told_by_either_option() -> None:
+    """As `sweep` takes them, input before output; the type of the integers alone may stand for the output's, too."""
+    for operator in ("onnx.DequantizeLinear", "gguf.Dequantize"):
+        wanted = make_node(operator, quantized="uint4").key
+        for types in (("uint4", "float32"), ("uint4", ""), ("", "uint4"), ("float32", "uint4")):
+            assert audited_node(operator, {}, *types, 0).key == wanted
+    halves = audited_node("onnx.DequantizeLinear", {}, "", "float16", 0)
+    assert (halves.input_type, halves.output_type) == ("uint8", "float16")
+    with pytest.raises(InvalidInput, match="uint16 is not one of|'uint16'"):
+        audited_node("gguf.Dequantize", {}, "uint16", "float32", 0)

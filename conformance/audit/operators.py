@@ -68,6 +68,8 @@ def audited_node(
         if input_type and output_type and input_type != output_type:
             raise InvalidInput(f"{operator}: its output has the type of its input, not {input_type} and {output_type}")
         return make_node(operator, real=input_type or output_type, attributes=said, opset=opset)
+    if spec.family == "dequantize" and (input_type in spec.quantized_types or output_type in spec.real_types):
+        input_type, output_type = output_type, input_type  # its first input is the quantized one
     whole = operator in AUDITED or not spec.optional_inputs or bool(given)  # what a stage measures itself is left off
     return make_node(operator, real=input_type, quantized=output_type, attributes=said, opset=opset, zero_point=whole)
 
