@@ -297,5 +297,5 @@ def test_the_types_of_a_dequantizer_are_told_by_either_option() -> None:
             assert audited_node(operator, {}, *types, 0).key == wanted
     halves = audited_node("onnx.DequantizeLinear", {}, "", "float16", 0)
     assert (halves.input_type, halves.output_type) == ("uint8", "float16")
-    with pytest.raises(InvalidInput, match="uint16 is not one of|'uint16'"):
+    with pytest.raises(InvalidInput, match="'uint16'"):
         audited_node("gguf.Dequantize", {}, "uint16", "float32", 0)

@@ -78,6 +78,9 @@ def test_a_wrong_product_is_found(tmp_path: Path) -> None:
         ("onnx.MatMulInteger", {"B": "[3]"}, "a result for each number"),
         ("onnx.ConvInteger", {"w": "[[[3, 3]]]"}, "larger than the padded image"),
         ("onnx.ConvInteger", {"w": "[[[3]], [[3]]]"}, "a result for each number"),
+        ("com.microsoft.MatMulNBits", {}, "sums several products"),
+        ("gguf.Dequantize", {"scales": "1"}, "whole blocks of 32"),
+        ("gguf.Quantize", {}, "depends on other elements"),
     ],
 )
 def test_what_has_no_sweep_is_refused(operator: str, inputs: dict[str, str], words: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.model import Absent
 from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import Interval
@@ -38,6 +39,8 @@ from tiebreak.golden.space import COLUMN, IMAGE, VECTOR, Space, check_space
 from tiebreak.golden.verdicts import FOREIGN
 
 MEASURES = "a result depends on other elements of its tensor, so that no sweep has every input"
+IN_BLOCKS = "a row has whole blocks of {}, and a sweep asks number by number"
+IN_SUMS = "a result sums several products, and a sweep asks number by number"
 
 
 def space_of(selection: Selection) -> Space:
@@ -49,6 +52,7 @@ def space_of(selection: Selection) -> Space:
     if len(operators) != 1:
         raise InvalidInput("a sweep is of exactly one --operator")
     spec = get_operator(operators[0])
+    check_is_swept(spec)
     forms = [form for form in spec.forms if set(selection.inputs) <= set(form)]
     form = forms[0] if forms else spec.forms[0]
     if form[0] in selection.inputs:
@@ -62,6 +66,17 @@ def space_of(selection: Selection) -> Space:
         return space_with(selection, form, given, every_scale)
     except InvalidInput as error:
         raise InvalidInput(f"{error}{advice}") from None
+
+
+def check_is_swept(spec: Operator) -> None:
+    """Raise InvalidInput for an operator whose results no sweep can ask, whatever its inputs and attributes."""
+    tested = TESTED[spec.id]
+    if not isinstance(tested.axis, Absent):
+        if tested.axis.whole_blocks:
+            words = IN_BLOCKS.format(tested.axis.measured) if tested.axis.one_for_each_block else MEASURES
+            raise InvalidInput(f"{spec.id}: {words}")
+        if tested.axis.laid_out and not tested.swept_factor:
+            raise InvalidInput(f"{spec.id}: {IN_SUMS}")
 
 
 def is_list(name: str, text: str) -> bool:
