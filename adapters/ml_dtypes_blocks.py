@@ -2,7 +2,8 @@
 
 ml_dtypes documents the formats of OCP's text and has no function of blocks. The power of two is exact arithmetic,
 NumPy's frexp of a block's greatest magnitude: that of floor. What is asked of ml_dtypes is the scale's byte, a quotient
-and the element. Its conversions to float8 do not saturate, as OCP's elements do, so those nodes are not run.
+and the element. Its conversions to float8 do not saturate, as OCP's elements do, so those nodes are not run;
+nor is NVFP4, whose scales are float8 and saturate.
 """
 
 from __future__ import annotations

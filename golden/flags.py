@@ -22,6 +22,7 @@ FLAGS = {
     "NegativeZero": "An input is the negative zero.",
     "Infinity": "An operand is infinite; in most operators the result is unspecified.",
     "NaN": "An operand is NaN; in most operators the result is unspecified.",
+    "SmallScale": "A normal scale far below 1, with quotients of a few units; a number added to the scale shows.",
     "HugeScale": "A scale, or a range's step, so large that its reciprocal is subnormal or the least normal number.",
     "LargeBlock": "Blocks of 64 neighbours and more.",
     "ZeroScale": "The scale is zero; the result is unspecified.",

@@ -88,6 +88,17 @@ def to_odd(o: wb.Operands) -> wb.Array:
     return wb.clamp(np.where(even_tie, whole + np.copysign(1, q - whole), whole) + o.zero_point, o)
 
 
+def guarded(guard: str, *, added: bool) -> wb.Arithmetic:
+    """A scale that no division by zero comes of: a number added to it, or the least that it can be."""
+
+    def quantize(o: wb.Operands) -> wb.Array:
+        number = np.float32(guard)
+        scale = o.scale + number if added else np.maximum(o.scale, number)
+        return wb.clamp(np.rint(np.asarray(o.x / scale, np.float64)) + o.zero_point, o)
+
+    return quantize
+
+
 def zero_point_as_signed(o: wb.Operands) -> wb.Array:
     return wb.clamp(np.rint(wb.own(o)) + o.zero_point.astype(np.uint8).view(np.int8), o)
 
@@ -108,6 +119,11 @@ def away_without_zero_point(o: wb.Operands) -> wb.Array:
     ("arithmetic", "cause", "share"),
     [
         (to_odd, "ties to odd", 1.0),
+        (guarded("1e-12", added=True), "1e-12 is added to the scale", 1.0),
+        (guarded("1e-9", added=True), "1e-9 is added to the scale", 1.0),
+        (guarded("1e-6", added=True), "1e-6 is added to the scale", 1.0),
+        (guarded("1e-8", added=False), "a scale below 1e-8 is raised to it", 0.8),
+        (guarded("1e-5", added=False), "a scale below 1e-5 is raised to it", 0.8),
         (zero_point_as_signed, "reads the unsigned zero point as signed", 1.0),
         (next_channel, "each channel takes the next one's scale and zero point", 1.0),
         (away_without_zero_point, "ignores the zero point, wrong tie rule: NEAREST_TOWARD_INFINITY", 0.8),

@@ -25,7 +25,7 @@ from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.onnx_linear import BLOCKS
-from tiebreak.conformance.operators.operand_mistakes import OF_SCALES, OF_ZERO_POINTS
+from tiebreak.conformance.operators.operand_mistakes import GUARDED_SCALES, OF_SCALES, OF_ZERO_POINTS
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import pairs_of
 from tiebreak.golden.make_node import make_node
@@ -67,10 +67,13 @@ def test_a_zero_point(key: str, ends: tuple[int, int], zero_points: list[int], r
         ("scale-of-digits:6", 0.12345678, 0.123457),
         ("scale-magnitude", -0.5, 0.5),
         ("scale-raised", 2.0**-30, 2.0**-23),
+        ("scale-raised-to:1e-6", 2.0**-20, float(np.float32(1e-6))),
+        ("scale-raised-to:1e-6", 2.0**-19, 2.0**-19),
+        ("scale-plus:1e-6", 2.0**-20, 2.0**-20 + float(np.float32(1e-6))),
     ],
 )
 def test_a_scale(key: str, scale: float, result: float) -> None:
-    assert dict(OF_SCALES)[key](np.array([scale])).tolist() == [result]
+    assert dict((*OF_SCALES, *GUARDED_SCALES))[key](np.array([scale])).tolist() == [result]
 
 
 def operands(
@@ -94,6 +97,10 @@ def operands(
         ("cut-to-fraction-bits:8", operands([2.499, -2.501, -2.505]), [2, -2, -3]),  # -2.5 is a tie, which goes up
         ("magic-number-above-zero", operands([2.5, -2.5, -0.6]), [2, -2, 0]),  # halves stay below 0
         ("negatives-down", operands([2.5, -2.25]), [2, -3]),
+        ("scale-plus:1e-12", operands([1.0, 0.75, -3.0]), [1, 1, -3]),
+        ("scale-plus:1e-6", operands([3.5 * 2.0**-20], 2.0**-20), [2]),
+        ("scale-raised-to:1e-6", operands([3.5 * 2.0**-21], 2.0**-21), [2]),
+        ("x-to-zero-below:1e-6", operands([3.5 * 2.0**-22, 5 * 2.0**-22], 2.0**-22), [0, 5]),
         ("rounds-one-sign:below zero, ties away from it", operands([2.5, -2.5, -2.25]), [2, -3, -2]),
         ("rounds-one-sign:below zero, ties toward it", operands([1.5, -1.5, -1.75]), [2, -1, -2]),
         ("rounds-one-sign:below zero, everything toward it", operands([1.75, -1.75]), [2, -1]),

@@ -11,6 +11,7 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.rounding import EVEN
 
 BRIEF = "brief"
+EIGHT_BITS = ("int8", "uint8")  # the output types that nearly every runtime has
 MOST_WHOLE = 1000  # vectors of an operator that are all kept if types, attributes or the operator set were chosen
 
 
@@ -63,11 +64,17 @@ def label_sets(vectors: Sequence[Case], numbers: dict[object, int]) -> Iterator[
     """
     known: dict[object, int] = {}  # nodes are shared objects, and `vectors` keeps them alive
     for case in vectors:
-        key = id(case.node), case.flags, case.clauses
+        key = id(case.node), case.flags, case.clauses, small_scale(case)
         if key not in known:
             labels = [numbers.setdefault(label, len(numbers)) for label in labels_of(case)]
             known[key] = sum(1 << number for number in set(labels))
         yield known[key]
+
+
+def small_scale(case: Case) -> bytes:
+    """The bits of a small scale, as each size finds another mistake; empty for other vectors and rarer output types."""
+    wanted = "SmallScale" in case.flags and case.node.round_mode in (EVEN, "") and case.node.output_type in EIGHT_BITS
+    return case.inputs[1].tobytes() if wanted else b""
 
 
 def labels_of(case: Case) -> Iterator[object]:
@@ -82,6 +89,8 @@ def labels_of(case: Case) -> Iterator[object]:
     yield from (("flag", flag) for flag in case.flags)
     yield from (("clause", clause) for clause in case.clauses)
     yield from choices_of(node)
+    if scale := small_scale(case):
+        yield "small scale", scale, node.output_type
     if "Tie" in case.flags:
         yield from (("tie", node.round_mode), ("tie", node.output_type))
     if node.round_mode == EVEN:

@@ -41,6 +41,7 @@ from tiebreak.conformance.operators.dequantize_products import PRODUCTS
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.operand_mistakes import (
     BFLOAT16,
+    GUARDED_SCALES,
     LEAST,
     OF_SCALES,
     OF_ZERO_POINTS,
@@ -166,6 +167,7 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("unsigned-as-signed", "difference"), all_operands(as_signed)),
     (Cause("signed-as-unsigned", "difference"), all_operands(as_unsigned)),
     *((Cause(key, "product"), after(RIGHT, change)) for key, change in RESULTS),
+    *((Cause(key, "product"), steps(scale=of_scale(change))) for key, change in GUARDED_SCALES),
 )
 
 

@@ -101,8 +101,21 @@ def power_of_two(rounds: Callable[[Array], Array], scale: Array) -> Array:
     return np.copysign(np.exp2(rounds(np.log2(np.abs(scale)))), scale)
 
 
-def raised(scale: Array) -> Array:
-    return np.where(scale > LEAST, scale, np.where(np.isnan(scale), scale, LEAST))
+def raised(scale: Array, least: float = LEAST) -> Array:
+    return np.where(scale > least, scale, np.where(np.isnan(scale), scale, least))
+
+
+def in_single(text: str) -> float:
+    """A number as code has it in float32."""
+    return float(np.float32(text))
+
+
+def plus(text: str) -> OfScale:
+    return lambda scale: scale + in_single(text)
+
+
+def raised_to(text: str) -> OfScale:
+    return lambda scale: raised(scale, in_single(text))
 
 
 OF_SCALES: tuple[tuple[str, OfScale], ...] = (
@@ -115,4 +128,11 @@ OF_SCALES: tuple[tuple[str, OfScale], ...] = (
     ("scale-of-digits:6", lambda scale: to_digits(scale, 6)),
     ("scale-magnitude", np.abs),
     ("scale-raised", raised),
+)
+
+# What keeps a division by zero away: numbers that libraries add to a scale, or raise it to.
+GUARDS = ("1e-12", "1e-10", "1e-9", "1e-8", "1e-7", "1e-6", "1e-5")
+GUARDED_SCALES: tuple[tuple[str, OfScale], ...] = (
+    *((f"scale-plus:{guard}", plus(guard)) for guard in GUARDS),
+    *((f"scale-raised-to:{guard}", raised_to(guard)) for guard in GUARDS),
 )

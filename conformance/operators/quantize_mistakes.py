@@ -19,7 +19,7 @@ from tiebreak.conformance.operators.operand_mistakes import (
 )
 from tiebreak.conformance.operators.quantize_by_facets import by_facets, by_scaling
 from tiebreak.conformance.operators.quantize_prediction import Predict
-from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient, in_own_type
+from tiebreak.conformance.operators.quantize_quotients import GUARDED, QUOTIENTS, Quotient, in_own_type
 from tiebreak.conformance.operators.quantize_ranges import (
     all_above_zero,
     half_of_steps,
@@ -396,4 +396,5 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("symmetric-steps", "quotient"), symmetric_range(half_of_steps)),
     (Cause("symmetric-steps + flushes-inputs", "quotient"), with_flushed_inputs(symmetric_range(half_of_steps))),
     *((Cause(key, "mode", of_some_numbers=True), predict) for key, predict in ONE_SIGN),
+    *((Cause(key, "quotient"), finished(divide)) for key, divide in GUARDED),
 )

@@ -10,9 +10,12 @@ import numpy as np
 
 from tiebreak.conformance.operators.operand_mistakes import (
     BFLOAT16,
+    GUARDED_SCALES,
+    GUARDS,
     LEAST,
     OF_SCALES,
     cut_to_bits,
+    in_single,
     to_bits,
     to_digits,
 )
@@ -100,6 +103,10 @@ def with_x(change: Callable[[Array], Array]) -> Quotient:
     return lambda x, scale: np.asarray(change(x.astype(np.float64)).astype(x.dtype) / scale, np.float64)
 
 
+def zero_below(least: float) -> Callable[[Array], Array]:
+    return lambda x: np.where(np.abs(x) < least, 0 * x, x)
+
+
 def operands_of_bits(bits: int) -> Quotient:
     return lambda x, scale: in_own_type(to_bits(x, bits) / to_bits(scale, bits), x)
 
@@ -132,7 +139,7 @@ QUOTIENTS: tuple[tuple[str, Quotient], ...] = (
     ("x-cut-off-to:bfloat16", with_x(lambda x: cut_to_bits(x, 8))),
     ("x-of-bits:11", with_x(lambda x: to_bits(x, 11))),
     ("x-magnitude", with_x(np.abs)),
-    ("tiny-x-to-zero", with_x(lambda x: np.where(np.abs(x) < LEAST, 0 * x, x))),
+    ("tiny-x-to-zero", with_x(zero_below(LEAST))),
     ("operands-of-bits:11", operands_of_bits(11)),
     ("quotient-cut-off", lambda x, scale: cut_off(exactly_divided(x, scale), x.dtype)),
     ("reciprocal-cut-off", by_inverse(cut_off_inverse)),
@@ -150,4 +157,10 @@ QUOTIENTS: tuple[tuple[str, Quotient], ...] = (
     ("reciprocal-refined-from:11", by_inverse(refined_inverse(11))),
     ("reciprocal-refined-from:8", by_inverse(refined_inverse(8))),
     ("reciprocal-refined-twice-from:8", by_inverse(refined_inverse(8, 2))),
+)
+
+# Not part of pairs: they show at small numbers alone.
+GUARDED: tuple[tuple[str, Quotient], ...] = (
+    *((key, with_scale(widened(change))) for key, change in GUARDED_SCALES),
+    *((f"x-to-zero-below:{least}", with_x(zero_below(in_single(least)))) for least in GUARDS),
 )

@@ -75,6 +75,15 @@ def scalar(kind: str, value: Fraction | float | int) -> Tensor:
     return reals(kind, [value], ()) if isinstance(ELEMENT_TYPES[kind], FloatType) else bits(kind, [int(value)], ())
 
 
+# Between each two powers of ten from 1e-12 to 1e-5, which libraries add to a scale or raise it to, and beyond them.
+SMALL_POWERS = (15, 18, 22, 25, 28, 32, 36, 41, 60, 100)
+
+
+def small_scales_of(real: FloatType) -> list[tuple[str, Fraction]]:
+    """Names and values of normal scales far below 1 that are no powers of two: 1.5 / 2^n."""
+    return [(f"scale-small-{n}", Fraction(3, 2 << n)) for n in SMALL_POWERS if n < -real.emin]
+
+
 def with_neighbouring_codes(kind: str, codes: Iterable[int], steps: Sequence[int] = (-1, 0, 1)) -> list[int]:
     """The bit patterns with their neighbours at the given steps, sorted, without repeats."""
     real = ELEMENT_TYPES[kind]

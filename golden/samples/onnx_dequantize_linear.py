@@ -12,7 +12,7 @@ from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYP
 from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
 from tiebreak.golden.samples import rounded_twice
 from tiebreak.golden.samples.beside_midpoints import factors, odd_significands
-from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar, small_scales_of
 from tiebreak.golden.samples.ngraph_dequantize import every_class, integers_of_all_sizes, zero_points
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, LARGE_BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
 from tiebreak.golden.vector_inputs.by_theme import scale_name
@@ -143,6 +143,9 @@ def special_scales(quantized: str, real: str) -> Iterator[Sample]:
     ):
         tensors = (x, bits(real, [code], ()), zero(quantized))
         yield Sample(f"special-{name}-scale", node_of(quantized, real), tensors, (flag,), (role,))
+    for name, scale in small_scales_of(kind):
+        tensors = (few(quantized, 16), scalar(real, scale), zero(quantized))
+        yield Sample(name, node_of(quantized, real), tensors, ("SmallScale",), ("product",))
     if quantized in ("int16", "uint16", "int32"):
         wide = INTEGER_TYPES[quantized]
         ends = bits(quantized, [wide.lowest, wide.lowest + 1, wide.highest - 1, wide.highest])

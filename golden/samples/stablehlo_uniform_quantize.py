@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode
-from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, with_neighbouring_codes
+from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, small_scales_of, with_neighbouring_codes
 from tiebreak.golden.samples.stablehlo import SHAPES, dimension, middle, nearest, quantized_with, storage
 from tiebreak.golden.samples.tensorflow_uniform import ends_of, flag_of_shape
 from tiebreak.golden.samples.tflite_requantize import RATIOS, integers_of, wide
@@ -107,14 +107,15 @@ def scale_classes(real: str, quantized: str) -> Iterator[Sample]:
     least = Fraction(2) ** (kind.emin - kind.precision + 1)
     largest = 15 if real == "float16" else 127
     for name, scale, flags in (
-        ("subnormal", 3 * least, ("Subnormal",)),
-        ("least-normal", Fraction(2) ** kind.emin, ("Subnormal",)),
-        ("large", Fraction(2) ** (largest - 1), ("HugeScale",)),
-        ("largest-power", Fraction(2) ** largest, ("HugeScale",)),
+        ("scale-subnormal", 3 * least, ("Subnormal",)),
+        ("scale-least-normal", Fraction(2) ** kind.emin, ("Subnormal",)),
+        ("scale-large", Fraction(2) ** (largest - 1), ("HugeScale",)),
+        ("scale-largest-power", Fraction(2) ** largest, ("HugeScale",)),
+        *((name, scale, ("SmallScale", "Tie")) for name, scale in small_scales_of(kind)),
     ):
         multiples = (0, 1, -1, 2, -2, 3, -3) if scale > 1 else (0, 2, -2, 4, 6, -6, 10, -14, 40)
         x = [Fraction(n, 2) * scale for n in multiples if abs(Fraction(n, 2) * scale) < Fraction(2) ** (largest + 1)]
-        yield sample(f"scale-{name}", (real, quantized), x, scale, points_of(quantized)[1], flags)
+        yield sample(name, (real, quantized), x, scale, points_of(quantized)[1], flags)
 
 
 def special(real: str, quantized: str) -> Sample:

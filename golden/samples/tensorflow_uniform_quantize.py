@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import decode, encode
-from tiebreak.golden.samples.model import Sample, reals, with_neighbouring_codes
+from tiebreak.golden.samples.model import Sample, reals, small_scales_of, with_neighbouring_codes
 from tiebreak.golden.samples.tensorflow_uniform import (
     HALF,
     SHAPES,
@@ -115,17 +115,18 @@ def scale_classes(quantized: str) -> Iterator[Sample]:
     """Scales of every class, each with ties and integers, of both signs."""
     least = Fraction(1, 1 << 149)
     for name, scale, flags in (
-        ("subnormal", 3 * least, ("Subnormal",)),
-        ("least-with-reciprocal", Fraction(1, 1 << 127), ("Subnormal",)),
-        ("least-normal", Fraction(1, 1 << 126), ("Subnormal",)),
-        ("large", Fraction(1 << 126), ("HugeScale",)),
-        ("largest-power", Fraction(1 << 127), ("HugeScale",)),
-        ("negative", -Fraction(41, 64), ("NegativeScale",)),
-        ("negative-power", Fraction(-1, 8), ("NegativeScale",)),
+        ("scale-subnormal", 3 * least, ("Subnormal",)),
+        ("scale-least-with-reciprocal", Fraction(1, 1 << 127), ("Subnormal",)),
+        ("scale-least-normal", Fraction(1, 1 << 126), ("Subnormal",)),
+        ("scale-large", Fraction(1 << 126), ("HugeScale",)),
+        ("scale-largest-power", Fraction(1 << 127), ("HugeScale",)),
+        ("scale-negative", -Fraction(41, 64), ("NegativeScale",)),
+        ("scale-negative-power", Fraction(-1, 8), ("NegativeScale",)),
+        *((name, scale, ("SmallScale", "Tie")) for name, scale in small_scales_of(SINGLE)),
     ):
         multiples = (0, 1, -1, 2, -2, 3, -3) if scale > 1 else (0, 2, -2, 4, 6, -6, 10, -14, 40)
         x = [Fraction(n, 2) * scale for n in multiples if abs(n * scale) < 1 << 128]
-        yield sample(f"scale-{name}", quantized, x, scale, usual_points(quantized)[1], flags, ("reciprocal",))
+        yield sample(name, quantized, x, scale, usual_points(quantized)[1], flags, ("reciprocal",))
 
 
 def specials(quantized: str) -> Iterator[Sample]:

@@ -82,11 +82,11 @@ def far() -> Iterator[Sample]:
 
 
 def extremes() -> Iterator[Sample]:
-    """Subnormal, least normal, huge and negative scales."""
+    """Subnormal, least normal, small, huge and negative scales."""
     for name, scale, flag in EXTREMES:
         values = [Fraction(n, 8) * scale for n in (0, 8, -8, 11, -11, 4, -4, 12, 15, -15)]
         tensors = (reals(REAL, values), scalar(REAL, scale), scalar("int32", 3))
-        yield Sample(f"scale-{name}", node(0, 255), tensors, (flag,), ("quotient", "product"))
+        yield Sample(name, node(0, 255), tensors, (flag,), ("quotient", "product"))
 
 
 def odd() -> Iterator[Sample]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, neighbour
-from tiebreak.golden.samples.model import Sample, Tensor, bits, integers, real_code, reals, scalar
+from tiebreak.golden.samples.model import Sample, Tensor, bits, integers, real_code, reals, scalar, small_scales_of
 
 REAL = "float32"
 SINGLE = FLOAT_TYPES[REAL]
@@ -95,21 +95,22 @@ def far(kind: IntegerType) -> Iterator[Sample]:
 
 
 EXTREMES = (
-    ("subnormal", Fraction(3, 1 << 149), "Subnormal"),
-    ("least-normal", Fraction(1, 1 << 126), "Subnormal"),
-    ("large", Fraction(2) ** 126, "HugeScale"),
-    ("largest-power", Fraction(2) ** 127, "HugeScale"),
-    ("negative", -in_float32("0.640625"), "NegativeScale"),
-    ("negative-one", Fraction(-1), "NegativeScale"),
+    ("scale-subnormal", Fraction(3, 1 << 149), "Subnormal"),
+    ("scale-least-normal", Fraction(1, 1 << 126), "Subnormal"),
+    ("scale-large", Fraction(2) ** 126, "HugeScale"),
+    ("scale-largest-power", Fraction(2) ** 127, "HugeScale"),
+    ("scale-negative", -in_float32("0.640625"), "NegativeScale"),
+    ("scale-negative-one", Fraction(-1), "NegativeScale"),
+    *((name, scale, "SmallScale") for name, scale in small_scales_of(SINGLE)),
 )
 
 
 def extremes(kind: IntegerType) -> Iterator[Sample]:
-    """Subnormal, least normal, huge and negative scales."""
+    """Subnormal, least normal, small, huge and negative scales."""
     for name, scale, flag in EXTREMES:
         values = [Fraction(n, 8) * scale for n in (0, 8, -8, 11, -11, 5, -5, 13, 15, -15)]
         tensors = (reals(REAL, values), scalar(REAL, scale), scalar(kind.name, zero_points(kind)[0]))
-        yield Sample(f"scale-{name}", node(kind), tensors, (flag,), ("quotient",), independent=True)
+        yield Sample(name, node(kind), tensors, (flag,), ("quotient",), independent=True)
 
 
 def odd(kind: IntegerType) -> Iterator[Sample]:

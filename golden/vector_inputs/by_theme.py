@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour
-from tiebreak.golden.samples.model import Sample, Tensor
+from tiebreak.golden.samples.model import Sample, Tensor, small_scales_of
 
 HALF = Fraction(1, 2)
 FEW_BIT_SCALES = (Fraction(3), Fraction(5, 8), Fraction(11, 16))
@@ -293,6 +293,16 @@ def subnormals(s: Setting) -> Iterator[Sample]:
     yield s.sample("subnormal-quotient", x, [scale], [zero_point], ("Subnormal", "Tiny"), ("quotient",))
 
 
+def small_scales(s: Setting) -> Iterator[Sample]:
+    """Scales and inputs of every size down to the least: a least scale, or a number added to it, changes quotients."""
+    zero_point = s.zero_points[0]
+    quotients = [Fraction(n, 4) for n in (1, 2, 3, 5, 6, 9, 10, 11, 13, 14)]
+    quotients = [sign * q for q in quotients for sign in (1, -1)]
+    for name, scale in small_scales_of(s.real):
+        flags = ("SmallScale", "Tie", "ScaleNotPowerOfTwo")
+        yield quotient_sample(name, s, quotients, scale, zero_point, *flags, roles=("quotient",))
+
+
 def overflow(s: Setting) -> Iterator[Sample]:
     """Quotients beyond 32- and 64-bit integers and beyond the type's own range."""
     powers = [
@@ -353,6 +363,7 @@ THEMES: tuple[Theme, ...] = (
     negative_scales,
     tiny,
     subnormals,
+    small_scales,
     overflow,
     specials,
     lanes,
