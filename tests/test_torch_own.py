@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tiebreak.conformance.operators.torch_fake_quantize_mistakes import MISTAKES
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
@@ -54,6 +55,25 @@ def test_torch_multiplies_by_the_reciprocal() -> None:
     fake = make_node("torch.fake_quantize_per_tensor_affine", attributes={"quant_min": 0, "quant_max": 255})
     assert result(fake, [4.8046875], 0.640625, 0) == [5.125]
     assert torch.fake_quantize_per_tensor_affine(torch.tensor([4.8046875]), 0.640625, 0, 0, 255).tolist() == [4.484375]
+
+
+OWN = "own-reciprocal + sum-in:float32 + level-in:float32"
+
+
+def test_torch_adds_a_large_zero_point_in_float32() -> None:
+    """16777217.33 and 1000003 are 17777220 as a float32, and its difference 16777217 becomes 16777216 before * 3."""
+    torch = pytest.importorskip("torch")
+    ends = {"quant_min": -(2**31), "quant_max": 2**31 - 1}
+    node = make_node("torch.fake_quantize_per_tensor_affine", attributes=ends)
+    assert result(node, [50331652.0], 3.0, 1000003) == [50331652.0]
+    zero_point = torch.tensor(1000003, dtype=torch.int32)
+    found = torch.fake_quantize_per_tensor_affine(
+        torch.tensor([50331652.0]), torch.tensor(3.0), zero_point, *ends.values()
+    )
+    (own,) = next(run for cause, run in MISTAKES if cause.id == OWN)(
+        node, np.float32([50331652.0]), np.float32(3), np.int32(1000003)
+    )
+    assert found.tolist() == own.tolist() == [50331648.0]
 
 
 FLOAT_POINT = {"axis": 0, "zero_point_type": "float32"}

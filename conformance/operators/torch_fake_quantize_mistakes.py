@@ -135,6 +135,11 @@ LEVELS = (
     step("truncates", "nearest", level=by(np.trunc)),
 )
 
+
+def rounded_twice(whole: Array, scale: Array) -> Array:
+    return np.asarray(whole.astype(FLOAT) * scale)
+
+
 # torch's own arithmetic: integers are cast, floats are added first.
 TOGETHER = (
     step("own-reciprocal + casts-to-int64", "quotient", quotient=by_reciprocal, level=cast_to_int64),
@@ -143,6 +148,13 @@ TOGETHER = (
         "add",
         quotient=by_reciprocal,
         level=added_first_if_float,
+    ),
+    step(
+        "own-reciprocal + sum-in:float32 + level-in:float32",
+        "add",
+        quotient=by_reciprocal,
+        level=in_float32,
+        product=rounded_twice,
     ),
 )
 
@@ -181,10 +193,6 @@ def nearest_zero(zero_point: Array) -> Array:
 
 def differs_in_float32(level: Array, zero_point: Array) -> Array:
     return np.asarray((level.astype(FLOAT) - zero_point.astype(FLOAT)).astype(np.float64))
-
-
-def rounded_twice(whole: Array, scale: Array) -> Array:
-    return np.asarray(whole.astype(FLOAT) * scale)
 
 
 def over_reciprocal(whole: Array, scale: Array) -> Array:
