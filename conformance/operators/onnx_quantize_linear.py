@@ -22,7 +22,7 @@ from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, pairs_of
 from tiebreak.conformance.operators.quantize_prediction import Predict
-from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient
+from tiebreak.conformance.operators.quantize_quotients import GUARDED, QUOTIENTS, Quotient
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
 from tiebreak.conformance.semantics.causes import JOINT
@@ -490,7 +490,7 @@ OWN = (
     (Cause("lowest-bit-lost", "float8"), mistake(finish=on_grid(without_lowest_bit))),
     (Cause("ignores-zero-point", "add"), mistake(finish=lambda n, q, z: to_output(n, q, 0 * z))),
     (Cause("subtracts-zero-point", "add"), mistake(finish=negated)),
-    *((Cause(key, "quotient"), mistake(as_divided(divide))) for key, divide in QUOTIENTS),
+    *((Cause(key, "quotient"), mistake(as_divided(divide))) for key, divide in (*QUOTIENTS, *GUARDED)),
     (Cause("factor-and-shift-in:float32", "quotient"), by_range),
 )  # fmt: skip
 OF_OWN = frozenset(cause.id for cause, _ in OWN)
