@@ -185,6 +185,12 @@ def flushes_both(x: Array, s: Array, z: Array) -> Array:
     return clamp(np.rint(flush(x) / flush(s)).astype(f64) + f64(z), z)
 
 
+def flushes_but_factors(x: Array, s: Array, z: Array) -> Array:
+    """As a compiler divides by a scale that it knows: 2^-127 becomes a product with 2^127."""
+    factor = np.where(np.abs(s) == f32(2.0**-127), s, flush(s))
+    return clamp(np.rint(flush(x) / factor).astype(f64) + f64(z), z)
+
+
 def nan_to_highest(x: Array, s: Array, z: Array) -> Array:
     lowest, highest = ends(z)
     q = np.nan_to_num(np.rint(x / s).astype(f64), nan=2.0**40, posinf=2.0**40, neginf=-(2.0**40))
@@ -291,6 +297,7 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before-rounding-in-float64"}),
     "flushes_inputs": (flushes_inputs, {"subnormals": "inputs-flushed"}),
     "flushes_both": (flushes_both, {"subnormals": "inputs-and-scales-flushed"}),
+    "flushes_but_factors": (flushes_but_factors, {"subnormals": "operands-but-factors-flushed"}),
     "nan_to_highest": (nan_to_highest, {"nan": "highest"}),
 }
 

@@ -145,3 +145,28 @@ def test_an_end_that_float32_lacks_is_clamped_to_as_float32_has_it() -> None:
     mistakes = {cause.id: run for cause, run in TESTED[QUANTIZE].mistakes}
     (found,) = mistakes["highest-of-signed"](case.node, *case.inputs)
     assert found.tolist() == [2147483647, 2147483647] and solved(case, working=True)[0] == [2147483648, 2147483648]
+
+
+def with_a_factor(node: Any, x: Any, scale: Any, zero: Any) -> Any:
+    """As IREE 3.13 does it, where subnormal numbers are 0: it knows the scale, and 2^127 is 1 / 2^-127."""
+    assert scale == np.float32(2.0**-127)
+    normal = np.where(np.abs(x) < 2.0**-126, np.float32(0), x)
+    return (np.clip(np.rint(normal * np.float32(2.0**127) + np.float32(zero)), -128, 127).astype(np.int8),)
+
+
+def test_a_subnormal_scale_whose_reciprocal_is_exact_is_a_factor() -> None:
+    """2^-125 is 4 steps of 2^-127, and 2^-127 itself, one step, counts as 0; with the scale 2^-128 all are at an end."""
+    case = case_of(QUANTIZE, ("float32", "int8"), [2.0**-125, 2.0**-127, -(2.0**-126), 1e-38, 1.0], 2.0**-127, 3)
+    assert solved(case)[0] == [7, 4, 1, 5, 127] and with_a_factor(None, *case.inputs)[0].tolist() == [7, 3, 1, 3, 127]
+    mistakes = {cause.id: run for cause, run in TESTED[QUANTIZE].mistakes}
+    of_factor = mistakes["flushes-inputs-and-scales-but-factors"]
+    assert of_factor(case.node, *case.inputs)[0].tolist() == [7, 3, 1, 3, 127]
+    assert mistakes["flushes-inputs-and-scales"](case.node, *case.inputs)[0].tolist() != [7, 3, 1, 3, 127]
+    smaller = case_of(QUANTIZE, ("float32", "int8"), [2.0**-125, -(2.0**-126), 1.0], 2.0**-128, 3)
+    assert of_factor(smaller.node, *smaller.inputs)[0].tolist() == [127, -128, 127]
+
+
+def test_a_run_names_what_a_scale_that_is_a_factor_does() -> None:
+    case = case_of(QUANTIZE, ("float32", "int8"), [2.0**-125, 2.0**-127, -(2.0**-126), 1e-38, 1.0], 2.0**-127, 3)
+    named = causes_of(with_a_factor, [case])
+    assert named == {sentence_of("flushes-inputs"): 2}

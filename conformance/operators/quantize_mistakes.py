@@ -72,7 +72,7 @@ from tiebreak.conformance.semantics.quantize_saturation import (
 )
 from tiebreak.conformance.semantics.quantize_scaling import FUSED, NARROW, RECIPROCAL
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, TRUNCATE
-from tiebreak.conformance.semantics.subnormals import ALL, INPUTS, OPERANDS, SCALES
+from tiebreak.conformance.semantics.subnormals import ALL, FACTORS, INPUTS, OPERANDS, SCALES
 from tiebreak.conformance.semantics.subnormals import QUOTIENTS as FLUSHED_QUOTIENTS
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
@@ -292,6 +292,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     facet_mistake("quotient", subnormals=INPUTS),
     facet_mistake("quotient", subnormals=SCALES),
     facet_mistake("quotient", subnormals=OPERANDS),
+    facet_mistake("quotient", subnormals=FACTORS),
     facet_mistake("quotient", subnormals=FLUSHED_QUOTIENTS),
     facet_mistake("quotient", subnormals=ALL),
     facet_mistake("quotient", precision=FLOAT32),

@@ -19,7 +19,9 @@ from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.causes import JOINT
-from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.semantics.subnormals import with_factors
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.stablehlo import ends_of
 from tiebreak.golden.operators.stablehlo_uniform_quantize import ID, OWN
@@ -117,6 +119,17 @@ def difference_in_word(x: Array, zero: Array) -> Array:
     return np.asarray(difference(x, zero).astype(np.int32).astype(np.int64))
 
 
+def flushed(values: Array) -> Array:
+    """With 0 for subnormal numbers."""
+    return flush_subnormals(values, FLOAT_TYPES[values.dtype.name].emin)
+
+
+def flushed_but_factors(scale: Array) -> Array:
+    """The same of scales, but a subnormal one that all elements share is divided by where its reciprocal is exact."""
+    shared = scale.size > 0 and bool((scale == scale.reshape(-1)[0]).all())
+    return with_factors(scale, flushed(scale), FLOAT_TYPES[scale.dtype.name].emin) if shared else flushed(scale)
+
+
 def by_reciprocal(number: Array, scale: Array) -> Array:
     return np.asarray(number * (scale.dtype.type(1) / scale))
 
@@ -172,6 +185,9 @@ def narrower(value: Array, ends: Ends) -> Array:
 
 
 STEPS: tuple[WrongStep, ...] = (
+    step("flushes-inputs", "quotient", x=flushed),
+    step("flushes-inputs-and-scales", "quotient", x=flushed, scale=flushed),
+    step("flushes-inputs-and-scales-but-factors", "quotient", x=flushed, scale=flushed_but_factors),
     frequent("zero-point-last", "zero-point", last=True),
     frequent("highest-of-signed", "range", out=as_signed_type),
     frequent("casts-to-int32-and-wraps", "range", out=as_word),

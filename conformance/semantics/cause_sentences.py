@@ -10,6 +10,9 @@ SENTENCES = {
     "flushes-inputs": "flushes subnormal inputs to zero",
     "flushes-scales": "flushes subnormal scales to zero",
     "flushes-inputs-and-scales": "flushes subnormal inputs and scales to zero",
+    "flushes-inputs-and-scales-but-factors": (
+        "flushes subnormal inputs and scales to zero, but multiplies by a reciprocal that is exact"
+    ),
     "flushes-inputs-and-reciprocals": "flushes subnormal inputs and reciprocals to zero",
     "flushes-quotients": "flushes subnormal quotients to zero",
     "flushes-all": "flushes all subnormals to zero",
@@ -195,6 +198,7 @@ SENTENCES = {
     "step-beyond-largest": "480 and a little more become 448",
     "nan-below-infinity": "NaN between the largest value and infinity",
     "largest-never": "the largest value is never used",
+    "subnormal-bits-as-normal": "reads the bits of a subnormal float16 as those of a normal number",
     "below-normal-cut-off": "results below the smallest normal value cut off, others rounded",
     "nan-to-lowest": "NaN becomes the lowest value",
     "nan-to-zero": "NaN becomes zero",

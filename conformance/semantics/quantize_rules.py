@@ -52,7 +52,11 @@ RULES = (  # the rules that leave out the most come first, which makes them quic
         "the mode is another one on numbers that are never negative",
         lambda c: c.scaling.of_range and c.round_mode not in NEVER_NEGATIVE,
     ),
-    # Flushed quotients.
+    # Flushed numbers.
+    Rule(
+        "only a division becomes a product with an exact reciprocal",
+        lambda c: c.subnormals.keeps_factors and c.scaling is not DIVIDE,
+    ),
     Rule(
         "the mode rounds a subnormal quotient to 0, as if it were flushed",
         lambda c: c.subnormals.of_quotient and c.round_mode.id not in SEES_TINY,

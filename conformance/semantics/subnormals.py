@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from tiebreak.conformance.semantics.places import flush_subnormals
 from tiebreak.golden.problem import Array
 
@@ -18,13 +20,26 @@ class Subnormals:
     of_x: bool = False
     of_scale: bool = False
     of_quotient: bool = False
+    keeps_factors: bool = False
 
     def operands(self, x: Array, scale: Array, emin: int) -> tuple[Array, Array]:
         flushed_x = flush_subnormals(x, emin) if self.of_x else x
-        return flushed_x, flush_subnormals(scale, emin) if self.of_scale else scale
+        if not self.of_scale:
+            return flushed_x, scale
+        flushed = flush_subnormals(scale, emin)
+        return flushed_x, with_factors(scale, flushed, emin) if self.keeps_factors else flushed
 
     def quotient(self, quotient: Array, emin: int) -> Array:
         return flush_subnormals(quotient, emin) if self.of_quotient else quotient
+
+
+def with_factors(scale: Array, flushed: Array, emin: int) -> Array:
+    """The flushed scales, but the subnormal ones whose reciprocal is a normal number and exact: half the least normal.
+
+    A compiler that knows the scale multiplies by that reciprocal, which is no subnormal number.
+    """
+    is_factor = np.abs(scale.astype(np.float64)) == 2.0 ** (emin - 1)
+    return np.asarray(np.where(is_factor, scale, flushed)).astype(scale.dtype)
 
 
 KEPT = Subnormals("kept", "subnormal numbers are numbers")
@@ -37,6 +52,14 @@ OPERANDS = Subnormals(
     of_x=True,
     of_scale=True,
 )
+FACTORS = Subnormals(
+    "operands-but-factors-flushed",
+    "a subnormal x or scale counts as 0, but where 1 / scale is exact x is multiplied by that",
+    "flushes-inputs-and-scales-but-factors",
+    of_x=True,
+    of_scale=True,
+    keeps_factors=True,
+)
 QUOTIENTS = Subnormals("quotients-flushed", "a subnormal quotient becomes 0", "flushes-quotients", of_quotient=True)
 ALL = Subnormals(
     "all-flushed",
@@ -46,4 +69,4 @@ ALL = Subnormals(
     of_scale=True,
     of_quotient=True,
 )
-EVERY = (KEPT, INPUTS, SCALES, OPERANDS, QUOTIENTS, ALL)
+EVERY = (KEPT, INPUTS, SCALES, OPERANDS, FACTORS, QUOTIENTS, ALL)
