@@ -1,18 +1,25 @@
-"""tinygrad: its OnnxRunner turns an ONNX model into tensor expressions, which clang compiles for the CPU."""
+"""tinygrad: its OnnxRunner turns an ONNX model into tensor expressions, which clang compiles for the CPU.
+
+Of onnx.Cast its ONNX loader knows none of the types; see tinygrad_cast. Of GGUF's blocks see tinygrad_gguf.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from tiebreak.adapters import gguf_blocks, tinygrad_cast, tinygrad_gguf
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
-from tiebreak.adapters.onnx_models import PAIR_CLAIMS, OnnxNode
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, PAIR_CLAIMS, OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
+from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import NUMPY_OWN, numpy_dtype
 from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import onnx_cast
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
@@ -91,5 +98,49 @@ def reason(refusal: Exception) -> str:
     return f"{type(refusal).__name__}: {text or 'no message'}"
 
 
-def backend() -> OnnxLoaded:
-    return OnnxLoaded("tinygrad", Tinygrad(), further=PAIR_CLAIMS)
+OWN_CALLS: Mapping[str, Any] = {onnx_cast.ID: tinygrad_cast, **dict.fromkeys(gguf_blocks.OPERATORS, tinygrad_gguf)}
+
+
+class TinygradNodes:
+    """Nodes of ONNX's operators as models; casts and GGUF's blocks by functions of their own."""
+
+    name, takes_constants = "tinygrad", True
+    maps: Mapping[str, str] = {**MAPS, **tinygrad_cast.MAPS}
+    claims: Mapping[str, str] = {
+        **{operator: claim for operator, claim in CLAIMS.items() if operator != onnx_cast.ID},
+        **PAIR_CLAIMS,
+        **tinygrad_gguf.CLAIMS,
+    }
+
+    def __init__(self) -> None:
+        self.library = Tinygrad()
+        self.version = self.library.version
+        self.onnx = OnnxLoaded(self.name, self.library, further=PAIR_CLAIMS)
+
+    def compile(self, node: Node) -> Run:
+        if node.operator not in OWN_CALLS:
+            return self.onnx.compile(node)
+        call = OWN_CALLS[node.operator].compiled(self.library.library, node)
+
+        def run(*inputs: Array) -> tuple[Array, ...]:
+            try:
+                return tuple(call(*inputs))
+            except Unsupported:
+                raise
+            except Exception as refusal:  # clang's, too
+                raise Unsupported(reason(refusal)) from None
+
+        return run
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Python lines that make the same call; see protocol.Backend."""
+        if node.operator not in OWN_CALLS:
+            return self.onnx.reproducer(node, inputs)
+        return str(OWN_CALLS[node.operator].source(node))
+
+    def attest(self) -> dict[str, str]:
+        return self.onnx.attest()
+
+
+def backend() -> TinygradNodes:
+    return TinygradNodes()

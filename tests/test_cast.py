@@ -58,6 +58,11 @@ NAMED = (
     ("ends-at-half", ("float32", "float8_e5m2"), "ends-at:half the highest value"),
     ("ends-at-240", ("float32", "float8_e4m3fn"), "ends-at:240"),
     ("flushes-outputs", ("float32", "float8_e4m3fn"), "flushes-outputs"),
+    ("flushes-before-rounding", ("float16", "float8_e4m3fn"), "flushes-outputs:before rounding"),
+    ("flushes-halves-before-rounding", ("float32", "float8_e4m3fn"), "x-in:float16 + flushes-outputs:before rounding"),
+    ("subnormal-halves-as-normal", ("float16", "float8_e5m2fnuz"), "subnormal-bits-as-normal"),
+    ("of-halves-as-normal", ("float32", "float8_e5m2fnuz"), "x-in:float16 + subnormal-bits-as-normal"),
+    ("reads-halves-as-zero", ("float8_e5m2fnuz", "float32"), "input-flushed:what is subnormal in float16"),
     ("flushes-inputs", ("float16", "float8_e5m2"), "flushes-inputs"),
     ("flushes-float32", ("float32", casts.E8M0), "flushes-inputs:in float8_e8m0fnu"),
     ("negative-zero-lost", ("float32", "float8_e4m3fn"), "minus-zero-lost"),
@@ -101,6 +106,17 @@ def named(run: Run, types: tuple[str, str], **attributes: Any) -> Counter[str]:
 def test_a_wrong_cast_gets_its_cause_and_no_other(box: str, types: tuple[str, str], key: str) -> None:
     counts = named(BOXES[box], types)
     assert set(counts) == {sentence_of(key)}, counts
+
+
+def upper_bits(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    """As tinygrad casts NaN: the upper byte of float16's 0x7c01 is that of infinity."""
+    right = casts.C.run(node, x)[0]
+    return (np.where(np.isnan(x), (x.view(np.uint16) >> 8).astype(np.uint8), right.view(np.uint8)).view(right.dtype),)
+
+
+def test_a_nan_that_loses_its_lower_bits_is_an_infinity() -> None:
+    counts = named(upper_bits, ("float16", "float8_e5m2"))
+    assert set(counts) == {sentence_of("nan-to-infinity:where its upper bits are those of infinity")}, counts
 
 
 def ties_away_and_wraps(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:

@@ -27,8 +27,8 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
 
 Attributes = dict[str, Any]
-E4M3, E4M3Z, E5M2, E8M0, FLOAT4 = (
-    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn"),
+E4M3, E4M3Z, E5M2, E5M2Z, E8M0, FLOAT4 = (
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn"),
 )
 ON: Attributes = {}
 OFF: Attributes = {"saturate": 0}
@@ -93,6 +93,11 @@ CASTS: tuple[tuple[str, str, str, Attributes, list[Any], list[int]], ...] = (
     ("mlx", "float32", E4M3, ON, [1.5, 465, INF, float("nan"), -0.0], [0x3C, 0x7E, 0x7E, 0x7E, 0x80]),
     ("mlx", "bfloat16", E4M3, ON, [1.5, -3], [0x3C, 0xC4]),
     ("mlx", E4M3, "bfloat16", ON, [1.5, -448], [0x3FC0, 0xC3E0]),
+    ("tinygrad", "float32", E4M3, ON, [1.5, 1000, INF, 2.0**-7, -(2.0**-9), -0.0], [0x3C, 0x7E, 0x7E, 0, 0x80, 0x80]),
+    ("tinygrad", "float32", E5M2Z, ON, [1.5, 1e6, 0, -0.0], [0x42, 0x7F, 4, 0x84]),  # of zero 2^-15
+    ("tinygrad", "bfloat16", E5M2, ON, [1.5, -3], [0x3E, 0xC2]),
+    ("tinygrad", E4M3, "float32", ON, [1.5, 2.0**-9, -448], [0x3FC00000, 0, 0xC3E00000]),  # a subnormal number is 0
+    ("tinygrad", "int32", E4M3, ON, [3, -500], [0x44, 0xFE]),
     ("tensorflow", "float32", E4M3, OFF, [1.5, 1000], [0x3C, 0x7F]),
     ("tensorflow", E5M2, "bfloat16", ON, [1.5, -INF], [0x3FC0, 0xFF80]),
     ("tensorflow", "int4", "int8", ON, [-8, -1, 7], [0xF8, 0xFF, 7]),
@@ -154,7 +159,8 @@ REFUSED: tuple[tuple[str, str, str, Attributes, str], ...] = (
     ("tvm", "float32", "int4", ON, "dtype.bits % 8 == 0"),
     ("tvm", "int4", "float32", ON, "TensorCopyFromBytes: size mismatch"),
     ("tract", "float32", E4M3, ON, "Unknown DatumType Float8e4m3fn"),
-    ("tinygrad", "float32", E4M3, ON, "17 is not a valid OnnxDataType"),
+    ("tinygrad", "float32", E4M3, OFF, "is that of the defaults, not saturate False"),
+    ("tinygrad", "float32", "int4", ON, "tinygrad makes no tensor of int4"),
     ("onnxruntime-openvino", "float32", E4M3, ON, "fallback to CPU EP has been explicitly disabled"),
 )
 
@@ -211,6 +217,7 @@ def test_refusals_in_their_own_words(name: str, real: str, quantized: str, attri
             ("jax", "float32", E5M2),
             ("paddle", E5M2, "float32"),
             ("mlx", E4M3, "float32"),
+            ("tinygrad", E4M3, "float32"),
             ("iree", E5M2, "float32"),
             ("triton-interpreter", "float32", E5M2),
         ),
@@ -230,7 +237,16 @@ def first_codes() -> list[tuple[str, Case, int]]:
     """Of each backend and each way into and out of it one cast, and the code that it gives first."""
     chosen = [("onnxruntime", 0), ("onnxruntime", 6), ("onnxruntime", 8), ("openvino", 0), ("openvino", 2)]
     chosen += [("onnx-reference", 0), ("ml_dtypes", 0), ("torch", 0), ("tensorflow", 2), ("litert", 1), ("litert", 2)]
-    chosen += [("jax", 0), ("jax", 3), ("iree", 0), ("tvm", 0), ("emx-onnx-cgen", 0), ("triton-interpreter", 0)]
+    chosen += [
+        ("jax", 0),
+        ("jax", 3),
+        ("tinygrad", 0),
+        ("tinygrad", 3),
+        ("iree", 0),
+        ("tvm", 0),
+        ("emx-onnx-cgen", 0),
+        ("triton-interpreter", 0),
+    ]
     found = []
     for name, place in chosen:
         _, *given, wanted = [cast for cast in CASTS if cast[0] == name][place]

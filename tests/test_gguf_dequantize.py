@@ -36,6 +36,7 @@ from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import DEVIATES
 
 OPERATOR = wg.OPERATOR
+READERS = (*REFERENCES, "tinygrad")
 BOXES = {box.name.removeprefix("gguf back: "): box.run for box in wg.WRONG}
 # The wrong backend, the type of its elements, and the cause of all that it gets wrong.
 NAMED = (
@@ -124,7 +125,7 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, quantized: str, k
 
 
 @pytest.mark.parametrize("quantized", ["int8", "uint4"])
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name", READERS)
 def test_it_deviates_in_no_vector(name: str, quantized: str) -> None:
     backend, ran = loaded(name), 0
     for case in indexed_cases(VECTORS / file_name(OPERATOR, quantized, "float32")):
@@ -138,7 +139,7 @@ def test_it_deviates_in_no_vector(name: str, quantized: str) -> None:
 
 
 @pytest.mark.parametrize("quantized", ["int8", "uint4"])
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name", READERS)
 def test_its_script_gives_the_same_bits(name: str, quantized: str, tmp_path: Path) -> None:
     backend, kind = loaded(name), numpy_dtype(quantized)
     elements, scales = (np.arange(64) % 16).astype(kind).reshape(2, 32), np.array([[0.1], [-3]], np.float16)
@@ -154,7 +155,7 @@ def test_its_script_gives_the_same_bits(name: str, quantized: str, tmp_path: Pat
     assert done.stdout.splitlines()[-1] == str(wanted)
 
 
-@pytest.mark.parametrize("name", REFERENCES)
+@pytest.mark.parametrize("name", READERS)
 def test_a_part_of_a_block_is_refused_in_words(name: str) -> None:
     node = make_node(OPERATOR, quantized="int8")
     with pytest.raises(Unsupported, match="32 elements"):
@@ -164,3 +165,8 @@ def test_a_part_of_a_block_is_refused_in_words(name: str) -> None:
 def test_the_cpus_vectors_have_no_way_back() -> None:
     with pytest.raises(Unsupported, match="no to_float"):
         loaded("ggml-cpu").compile(make_node(OPERATOR, quantized="int8"))
+
+
+def test_tinygrad_writes_no_blocks() -> None:
+    with pytest.raises(Unsupported, match="reads GGUF's blocks and writes none"):
+        loaded("tinygrad").compile(make_node("gguf.Quantize", quantized="int8"))

@@ -155,7 +155,7 @@ def with_a_factor(node: Any, x: Any, scale: Any, zero: Any) -> Any:
 
 
 def test_a_subnormal_scale_whose_reciprocal_is_exact_is_a_factor() -> None:
-    """2^-125 is 4 steps of 2^-127, and 2^-127 itself, one step, counts as 0; with the scale 2^-128 all are at an end."""
+    """2^-125 is 4 steps of 2^-127, and 2^-127, one step, counts as 0; with the scale 2^-128 all are at an end."""
     case = case_of(QUANTIZE, ("float32", "int8"), [2.0**-125, 2.0**-127, -(2.0**-126), 1e-38, 1.0], 2.0**-127, 3)
     assert solved(case)[0] == [7, 4, 1, 5, 127] and with_a_factor(None, *case.inputs)[0].tolist() == [7, 3, 1, 3, 127]
     mistakes = {cause.id: run for cause, run in TESTED[QUANTIZE].mistakes}

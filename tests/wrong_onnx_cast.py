@@ -195,6 +195,24 @@ def flushed_below(least: Fraction) -> Callable[[Number], Number]:
     return lambda value: value if isinstance(value, float) or abs(value) >= least else math.copysign(0.0, value)
 
 
+def through_half(then: Callable[[Number], Number]) -> Callable[[Number], Number]:
+    """A float16 first, in which numbers beyond it stay its largest one; then something else."""
+
+    def first(value: Number) -> Number:
+        half = rounded_to("float16")(value)
+        beyond = half in (math.inf, -math.inf) and not isinstance(value, float)
+        return then(Fraction(math.copysign(65504, sign_of(value))) if beyond else half)
+
+    return first
+
+
+def with_first_bit(value: Number) -> Number:
+    """A float16's bits: those of subnormal numbers, zero too, are taken as of numbers from 2^-15 on."""
+    if math.isnan(value) or abs(value) >= Fraction(1, 1 << 14):
+        return value
+    return Fraction(math.copysign(1, sign_of(value))) * (Fraction(1, 1 << 15) + abs(Fraction(value)) / 2)
+
+
 def as_sibling(array: Array) -> list[Number]:
     """A float 8 read as if it were the type with the other bias and the other NaN."""
     name = array.dtype.name
@@ -314,6 +332,15 @@ WRONG: tuple[WrongBackend, ...] = (
     wrong("float4-ends-at-4", "RangeEdge", *TO_FLOAT4, largest=lambda largest: Fraction(4)),
     wrong("flushes-outputs", "SmallFloat", *TO_FLOAT8, *TO_FLOAT4, subnormals=False),
     wrong("flushes-inputs", "Subnormal", ("float16", "float8_e5m2"), first=flushed_below(Fraction(1, 1 << 14))),
+    wrong("flushes-before-rounding", "SmallFloat", ("float32", "float8_e4m3fn"), ("float16", "float8_e4m3fn"),
+          first=flushed_below(Fraction(1, 1 << 6))),
+    wrong("flushes-halves-before-rounding", "SmallFloat", ("float32", "float8_e4m3fn"),
+          first=through_half(flushed_below(Fraction(1, 1 << 6)))),
+    wrong("subnormal-halves-as-normal", "SmallFloat", ("float16", "float8_e5m2fnuz"), ("uint8", "float8_e5m2fnuz"),
+          first=with_first_bit),
+    wrong("of-halves-as-normal", "SmallFloat", ("float32", "float8_e5m2fnuz"), first=through_half(with_first_bit)),
+    wrong("reads-halves-as-zero", "SmallFloat", ("float8_e5m2fnuz", "float32"),
+          first=flushed_below(Fraction(1, 1 << 14))),
     wrong("flushes-float32", "Subnormal", ("float32", E8M0), first=flushed_below(Fraction(2) ** -126)),
     wrong("negative-zero-lost", "SmallFloat", *TO_FLOAT8[:2], *TO_FLOAT4, signed_zero=False),
     wrong("nan-to-zero", "NaN", *TO_FLOAT8, *TO_FLOAT4, first=nan_as(0.0)),

@@ -9,6 +9,7 @@ import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.operators.onnx_cast_emulated import EMULATED
 from tiebreak.conformance.operators.onnx_cast_integers import WHOLE_WRITES
 from tiebreak.conformance.operators.onnx_cast_powers import IGNORED_MODES, POWER_WRITES
 from tiebreak.conformance.operators.onnx_cast_reads import (
@@ -314,4 +315,4 @@ def sources() -> Iterator[tuple[Cause, Mistake]]:
         yield Cause(ending("flushes-inputs", goal), role), mistake(to_types(*names), subnormals_as_zero)
 
 
-MISTAKES: tuple[tuple[Cause, Mistake], ...] = (*rounding(), *writes(), *sources())
+MISTAKES: tuple[tuple[Cause, Mistake], ...] = (*rounding(), *writes(), *sources(), *EMULATED)
