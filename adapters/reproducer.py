@@ -76,6 +76,7 @@ def answer_script(title: str, requirement: str, node: Node, inputs: Sequence[Arr
 def input_lines(node: Node, inputs: Sequence[Array], lines: str) -> list[str]:
     """The imports, the helper that the lines need, and each input bit by bit under its own name."""
     extension = any(array.dtype.name in EXTENSION_TYPES for array in inputs)
+    extension |= "ml_dtypes." in lines and "import ml_dtypes" not in lines
     arrays = [f"{tensor.name} = {array_source(array)}" for tensor, array in zip(node.inputs, inputs, strict=True)]
     imports = ("import ml_dtypes\n" if extension else "") + "import numpy as np"
     return [imports, *([f"\n{FILLED}\n"] if any("= filled(" in text for text in (*arrays, lines)) else []), *arrays]

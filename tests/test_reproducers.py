@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.reproducer import WantedElement, answer_script, discrepancy_script
+from tiebreak.adapters.reproducer import WantedElement, answer_script, discrepancy_script, input_lines
 from tiebreak.adapters.tensorflow_source import raw_operator_source
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, with_constants
@@ -206,3 +206,14 @@ def test_a_long_array_has_a_short_script_that_runs(tmp_path: Path, values: int) 
     path = write(tmp_path, Case("c", make_node(QUANTIZE), (x, np.float32(1), np.uint8(0))), lines, right=1, got=1)
     assert ("def filled(" in path.read_text(encoding="utf-8")) == (values <= 64)
     assert run(path).returncode == 0, run(path).stdout
+
+
+def test_a_script_imports_what_its_lines_need() -> None:
+    """Of an input of NumPy's own, the lines may still name a type that NumPy lacks, or have the import themselves."""
+    node = make_node("onnx.Cast", real="float32", quantized="float8_e5m2")
+    x = (np.zeros(2, np.float32),)
+    assert (
+        input_lines(node, x, "outputs = (y.view(ml_dtypes.float8_e5m2),)")[0] == "import ml_dtypes\nimport numpy as np"
+    )
+    assert input_lines(node, x, "import ml_dtypes\nml_dtypes.int4")[0] == "import numpy as np"
+    assert input_lines(node, x, "outputs = (y,)")[0] == "import numpy as np"
