@@ -16,7 +16,7 @@ from tiebreak.golden.exit_codes import EXIT_CONFORMS
 from tiebreak.golden.untrusted_text import one_line, plural, printable
 from tiebreak.golden.verdicts import RAN
 from tiebreak.reports.console import terminal_text
-from tiebreak.reports.first_screen import Headline, headlines
+from tiebreak.reports.first_screen import Headline, headlines, is_pathological
 from tiebreak.reports.records import Run
 from tiebreak.reports.refusals import refusal_text
 from tiebreak.reports.repro_command import repro_words
@@ -217,16 +217,25 @@ def idle_text(run: Run) -> str:
 
 
 def next_command(run: Run, folder: str, told: Sequence[Headline]) -> str:
-    """What to type next: what shows the worst finding again, or what makes a clean run the baseline."""
+    """What to type next: what shows the worst finding again, or what makes a clean run the baseline.
+
+    An answer that changes from call to call need not change in the next one, so it is not shown again.
+    """
     specs = {str(one["name"]): str(one.get("spec", "")) for one in run.info["backends"]}
-    named = [one.finding for one in told if id_of(one.finding) != "–"]
-    if named:
-        return shlex.join(repro_words(named[0].ids[0], folder, specs.get(named[0].backends[0], "")))
+    if shown_again := [one for one in told if one.chapter != "itself" and id_of(one.finding) != "–"]:
+        worst = min(shown_again, key=weight).finding
+        return shlex.join(repro_words(worst.ids[0], folder, specs.get(worst.backends[0], "")))
     if not run.results["verdict"].isin(RAN).any():
         return "tiebreak doctor"
     if run.info.get("exit") == EXIT_CONFORMS:
         return f"tiebreak gate {shlex.quote(folder)} --baseline baseline --update --accept"
     return f"tiebreak report {shlex.quote(folder)} --text"
+
+
+def weight(one: Headline) -> tuple[bool, bool, int]:
+    """Sorts deviations from an own document first, of them what is not only pathological, and most elements."""
+    row = one.finding.cause.row if one.finding.cause else {"elements": 0}
+    return one.chapter != "own", one.finding.cause is not None and is_pathological(row), -row["elements"]
 
 
 def where_the_rest_is(folder: str) -> str:

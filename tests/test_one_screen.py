@@ -23,6 +23,7 @@ from rich.text import Text
 from tiebreak.cli import main
 from tiebreak.conformance import main_job
 from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.verdicts import NOT_DETERMINISTIC
 from tiebreak.reports import progress
 from tiebreak.reports.libraries import folded_name
 from tiebreak.reports.one_screen import LINES, print_summary
@@ -166,6 +167,16 @@ def test_a_clean_run_is_told_how_to_become_the_baseline() -> None:
     assert "next: tiebreak report a-run --text" in shown(unexplained, 80)
     idle = Run(run.info, run.results.assign(verdict="unsupported"), run.discrepancies[:0])
     assert "next: tiebreak doctor" in shown(idle, 80)
+
+
+def test_what_to_type_next_shows_the_worst_finding_that_one_call_shows() -> None:
+    run = a_run(["one"], list(OPERATORS)[:3])
+    run.info["failures"] = [run.info["failures"][0] | {"fault": NOT_DETERMINISTIC, "verdict": "error"}]
+    run.info["clusters"][1]["elements"] = 10_000
+    assert "next: tiebreak repro C002" in shown(run, 80)
+    run.info["clusters"] = []
+    changing = Run(run.info | {"exit": 3}, run.results, run.discrepancies[:0])
+    assert "F000" in shown(changing, 80) and "next: tiebreak report a-run --text" in shown(changing, 80)
 
 
 LINEAR = [
