@@ -22,11 +22,12 @@ from tiebreak.conformance.audit.job import audit_job
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.places import write_text_aside
+from tiebreak.golden.places import check_earlier, write_text_aside
 from tiebreak.golden.untrusted_text import one_line
 
 Tell = Callable[[str], None]
 TIME_LIMIT = 60.0  # seconds for a case
+FOUND = "bisect.json"
 SHOWN = 16  # elements of an output
 
 
@@ -125,6 +126,7 @@ def bisect_job(
     """
     library = library_of(backend)
     case = one_case(selection)
+    check_earlier(folder, "bisection", lambda place: (place / FOUND).exists())
     here = packages.version_of(Path(packages.base_interpreter(python)))
     known = sorted_releases(packages.releases(requirements_of(library)[0].name, here))
     for release in (good, bad):
@@ -161,7 +163,7 @@ def bisect_job(
         "not_installable": skipped,
         "other_build": before.build != after.build,
     }
-    write_text_aside(folder / "bisect.json", json.dumps(found, indent=1) + "\n")
+    write_text_aside(folder / FOUND, json.dumps(found, indent=1) + "\n")
     return found
 
 

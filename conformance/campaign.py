@@ -26,13 +26,14 @@ from tiebreak.conformance.sweep.session import Progress, SweepLimits
 from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.messages import gist
-from tiebreak.golden.places import check_writable
+from tiebreak.golden.places import check_replaceable
 from tiebreak.golden.verdicts import FOREIGN, OWN
 from tiebreak.reports.campaign import campaign_markdown
 from tiebreak.reports.records import write_text
 from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-campaign", "version": 1}
+SUMMARY = "campaign.json"
 Row = dict[str, Any]
 
 
@@ -115,7 +116,7 @@ class Campaign:
 
     def write(self) -> None:
         data = self.described()
-        texts = {"campaign.json": json.dumps(data, indent=1) + "\n", "campaign.md": campaign_markdown(data)}
+        texts = {SUMMARY: json.dumps(data, indent=1) + "\n", "campaign.md": campaign_markdown(data)}
         for name, text in texts.items():
             write_text(self.folder / name, text)
 
@@ -138,7 +139,7 @@ def campaign_job(
     if cluster is None:  # a worker on another machine has its own files
         for spec in specs_of(sweeps):
             check_spec(spec)
-    check_writable(folder)
+    check_replaceable(folder, "sweeps", lambda place: (place / SUMMARY).exists())
     campaign = Campaign(plan, folder, how, sweeps, resume, cluster, progress, judge_foreign)
     campaign.write()
     campaign.run()

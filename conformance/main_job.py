@@ -46,7 +46,7 @@ from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.places import check_writable
+from tiebreak.golden.places import check_replaceable, holds_run
 from tiebreak.reports.html import write_report
 from tiebreak.reports.one_screen import print_summary
 from tiebreak.reports.outputs_file import write_outputs
@@ -117,9 +117,12 @@ def main_job(
 
 @contextmanager
 def made_run_folder(folder: Path) -> Iterator[None]:
-    """Create the run folder if it is missing, and remove it again if it stays empty. InvalidInput if not writable."""
+    """Create the run folder if it is missing, and remove it again if it stays empty.
+
+    InvalidInput if it has other files than a run's, or can't be written to.
+    """
     fresh = not folder.exists()
-    check_writable(folder)
+    check_replaceable(folder, "run", holds_run)
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.places import check_writable, write_text_aside
+from tiebreak.golden.places import check_replaceable, write_text_aside
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_flags import flags_of
 from tiebreak.golden.vector_inputs.by_search import TRAPS
@@ -152,10 +152,14 @@ def build_vectors(folder: Path = VECTORS, operators: Sequence[str] = ()) -> Iter
 
     Raises InvalidInput, before any file is built, for an unknown operator or if the folder can't be written to.
     """
-    check_writable(folder)
+    check_replaceable(folder, "vector files", has_vectors)
     for name, text in build_all(operators):
         write_text_aside(folder / name, text)
         yield folder / name
+
+
+def has_vectors(folder: Path) -> bool:
+    return any((folder / file_name(*one)).exists() for one in all_files())
 
 
 def check_vectors(folder: Path = VECTORS, operators: Sequence[str] = ()) -> Iterator[tuple[str, str]]:

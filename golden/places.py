@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tiebreak.golden.errors import InvalidInput
 
 RECORDS = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "outputs.parquet")
 UNFINISHED = "unfinished"  # the subfolder of a run folder with an unfinished run's state
+FIRST = 200  # bytes of run.json, which begins with its format
 SHOWN = 60  # characters of a file's name that the name of its unfinished file repeats
 
 
@@ -44,17 +46,32 @@ def check_writable(folder: Path) -> None:
         raise InvalidInput(f"output folder {folder}: can't write there: {error.strerror or error}") from None
 
 
+def check_replaceable(folder: Path, what: str, is_earlier: Callable[[Path], bool]) -> None:
+    """Make an output folder. What it has must be an earlier output of the same kind, which `what` names.
+
+    Raises InvalidInput, before any work is done, if it has other files, or can't be made or written to.
+    """
+    check_earlier(folder, what, is_earlier)
+    check_writable(folder)
+
+
 def check_empty(folder: Path) -> None:
     """Make an output folder. Raises InvalidInput if it is not empty, or can't be made or written to."""
+    check_earlier(folder, "", lambda _: False)
+    check_writable(folder)
+
+
+def check_earlier(folder: Path, what: str, is_earlier: Callable[[Path], bool]) -> None:
+    """Raise InvalidInput if the folder has files and is no earlier output of the kind that `what` names."""
     check_output_folder(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise InvalidInput(f"{folder}: not empty; name a new folder")
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        first = min((path.name for path in folder.iterdir()), default="") if folder.exists() else ""
+        if first and not is_earlier(folder):
+            earlier = f" and no earlier {what}" if what else ""
+            found = f"not empty: it has {first!a:.80}{earlier}"
+            raise InvalidInput(f"output folder {folder}: {found}; name a new or empty folder")
     except OSError as error:
-        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
+        raise InvalidInput(f"output folder {folder}: can't read: {error.strerror or error}") from None
 
 
 def check_outside_runs(path: Path) -> None:
@@ -73,6 +90,15 @@ def spellings(path: Path) -> Iterator[Path]:
 
 def is_run_folder(folder: Path) -> bool:
     return any(os.path.lexists(folder / name) for name in (RECORDS[0], f"{UNFINISHED}/plan.json", f"{UNFINISHED}/lock"))
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether the folder has a run of Tiebreak's, finished or not: another program may write a run.json, too."""
+    info = folder / RECORDS[0]
+    if not os.path.lexists(info):
+        return is_run_folder(folder)
+    with info.open("rb") if info.is_file() else io.BytesIO() as file:
+        return b'"tiebreak-run"' in file.read(FIRST)
 
 
 def is_record(place: Path, folder: Path) -> bool:

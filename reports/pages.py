@@ -10,7 +10,7 @@ from typing import Any
 from tiebreak.golden.lemmas import LEMMAS
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
-from tiebreak.golden.places import check_writable
+from tiebreak.golden.places import check_replaceable
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.markdown_table import markdown_table
@@ -20,6 +20,7 @@ from tiebreak.reports.rows import rows_of
 from tiebreak.reports.summary import cause_groups, verdict_counts
 
 BACKENDS = "## What real backends do"
+CONTESTED = "contested.md"
 MOST_CAUSES = 12
 MANY = 8  # equal neighbours of a tensor that are written once
 
@@ -30,9 +31,9 @@ def write_pages(folder: Path, run: Run | None) -> list[Path]:
     An older page's results of backends stay, unless the run has cases of its operator. Of a run of the same level, day
     and machine only the backends that it asked are replaced.
     """
-    check_writable(folder)
+    check_replaceable(folder, "pages", lambda place: (place / CONTESTED).exists())
     pages = {f"{spec.id}.md": operator_page(spec, run, recorded_part(folder, spec)) for spec in OPERATORS.values()}
-    pages["contested.md"] = contested_page()
+    pages[CONTESTED] = contested_page()
     for name, text in pages.items():
         write_aside(folder / name, lambda path, text=text: path.write_text(text, encoding="utf-8"))  # type: ignore[misc]
     return [folder / name for name in pages]

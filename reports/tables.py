@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.places import check_writable
+from tiebreak.golden.places import check_replaceable
 from tiebreak.golden.verdicts import DOMAINS, OWN, VERDICTS
 from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import (
@@ -274,7 +274,7 @@ def write_tables(tables: Tables, folder: Path, form: str) -> list[Path]:
     """
     if (folder / "run.json").exists():
         raise InvalidInput(f"output folder {folder}: holds a run; choose another")
-    check_writable(folder)
+    check_replaceable(folder, "tables", has_tables)
     write = WRITERS[form]
     paths = []
     for name, frame in tables:
@@ -282,6 +282,10 @@ def write_tables(tables: Tables, folder: Path, form: str) -> list[Path]:
         write_aside(path, lambda aside, frame=frame: write(frame, aside))  # type: ignore[misc]
         paths.append(path)
     return paths
+
+
+def has_tables(folder: Path) -> bool:
+    return any((folder / f"{name}.{form}").exists() for name in DTYPES for form in FORMATS)
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:

@@ -146,6 +146,16 @@ run -b numpy-naive --vectors /dev/zero|2|no plain file
 run -b numpy-naive --vectors loop|2|loop
 run -b numpy-naive --vectors folder|2|no vector files
 run -b numpy-naive {ONNX} -o broken-off|2|tiebreak run --resume broken-off; to begin anew add --discard
+run -b numpy-naive -o folder|2|not empty: it has 'something' and no earlier run; name a new or empty
+run -b numpy-naive -o other-program|2|has 'run.json' and no earlier run
+gate folder -b numpy-naive|2|has 'something' and no earlier run
+verify exported --backend-name x -o folder|2|has 'something' and no earlier run
+sweep --plan sweeps.toml -o folder|2|has 'something' and no earlier sweeps
+pattern run relu -b onnxruntime -o folder|2|has 'something' and no earlier pattern run
+tables runs/away -o folder|2|has 'something' and no earlier tables
+operators --pages folder|2|has 'something' and no earlier pages
+vectors build folder|2|has 'something' and no earlier vector files
+findings runs/away -o folder|2|has 'something'; name a new or empty folder
 run --resume folder|2|no run there
 run --resume runs/away|2|the run there is finished
 run --resume broken-off --discard|2|it takes no --discard
@@ -334,7 +344,7 @@ new-backend mine --way x|2|--way
 vectors check folder|2|no vector files
 vectors check file|2|no vector files
 vectors check bad-vectors|2|damaged vector file
-vectors export folder --format json|2|not empty
+vectors export folder --format json|2|has 'something'; name a new or empty folder
 vectors export new --format x|2|--format
 vectors export new --format json {ONNX} --case nope|2|no case 'nope'
 vectors export new --format json {ONNX} --opset 0|2|is no opset
@@ -400,6 +410,11 @@ def filled(values: dict[str, str], places: str) -> Iterator[Row]:
         yield from (([value if word == "@" else word for word in words], 2, said) for value, said in values.items())
 
 
+SWEEPS = """[[sweep]]
+backends = "numpy-naive"
+operator = "onnx.QuantizeLinear"
+inputs = { y_scale = 1, y_zero_point = 0 }
+"""
 NAMES = """
 class Backend:
     def __init__(self, name, version):
@@ -426,6 +441,9 @@ def prepared(place: Path) -> Path:
         (place / folder).mkdir()
     (place / "folder" / "something").write_text("x")
     (place / "bad-vectors" / "a.json").write_text("{}")
+    (place / "other-program").mkdir()
+    (place / "other-program" / "run.json").write_text('{"format": "another"}')
+    (place / "sweeps.toml").write_text(SWEEPS)
     for name in ("fifo", "fifo-run/run.json", "fifo-export/manifest.json"):
         os.mkfifo(place / name)
     (place / "loop").symlink_to("loop")

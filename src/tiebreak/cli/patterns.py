@@ -66,16 +66,16 @@ def run(
     rewrite changes a result.
     """
     from tiebreak.adapters.patterns.runtimes import RUNTIMES, check_runtime
-    from tiebreak.conformance.patterns.kept import PAGE
+    from tiebreak.conformance.patterns.kept import PAGE, is_ours
     from tiebreak.conformance.patterns.main import pattern_job
     from tiebreak.golden.patterns.catalogue import CATALOGUE
     from tiebreak.golden.patterns.text import pattern_of
-    from tiebreak.golden.places import check_writable
+    from tiebreak.golden.places import check_replaceable
     from tiebreak.reports.patterns import print_patterns, write_page
 
     chosen = [pattern_of(words, type_) for words in dict.fromkeys(patterns or CATALOGUE)]
     names = [check_runtime(name) for name in dict.fromkeys(backends or RUNTIMES)]
-    check_writable(folder)
+    check_replaceable(folder, "pattern run", is_ours)
 
     def tell(line: str) -> None:
         click.echo(f"tiebreak: {line}", err=True)
