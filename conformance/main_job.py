@@ -281,7 +281,7 @@ def write_and_explain(
     others = ExplanationErrors()
     with beside(partial(timed, stages, ASKING, partial(ask.more, others)), ask.abandon) as more:
         with stages.stage("look for causes"):
-            explained = as_run(explained_records(records, done, cases, errors, further))
+            explained = as_run(explained_records(records, done, cases, errors, further, watch))
             explained.info["releases"] = errors.attempt("releases", "", partial(release_changes, explained), [])
         explained.info.update(more())
         explained.info["explanation_errors"] += others.rows()

@@ -22,12 +22,13 @@ from rich.text import Text
 
 from tiebreak.cli import main
 from tiebreak.conformance import main_job
+from tiebreak.conformance.running.watching import each_told
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.verdicts import NOT_DETERMINISTIC
 from tiebreak.reports import progress
 from tiebreak.reports.libraries import folded_name
 from tiebreak.reports.one_screen import LINES, print_summary
-from tiebreak.reports.progress import LiveTable, Pace, PlainLines, clock, progress_of_run
+from tiebreak.reports.progress import LiveTable, Pace, PlainLines, RunSoFar, clock, progress_of_run
 from tiebreak.reports.records import Run
 from tiebreak.reports.refusals import refusal_text
 from tiebreak.reports.verdict_matrix import cell_text, compact, initials
@@ -324,6 +325,8 @@ def test_a_run_tells_what_watches_it_everything(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(progress, "QUIET", 3600.0)  # so that lines are held however busy the machine is
     lines = PlainLines()
     monkeypatch.setattr(main_job, "progress_of_run", lambda: lines)
+    told: list[str] = []
+    monkeypatch.setattr(lines, "stage", lambda what: (told.append(what), RunSoFar.stage(lines, what)))
     CliRunner().invoke(main, ["run", *FEW, "--level", "quick", "-o", str(tmp_path / "a"), "--json"])
     results = pd.read_parquet(tmp_path / "a/results.parquet")
     (found,) = lines.found_now().values()
@@ -332,6 +335,13 @@ def test_a_run_tells_what_watches_it_everything(tmp_path: Path, monkeypatch: pyt
     assert (pace.done, pace.planned) == (len(results), len(results))
     assert lines.held and lines.held[0] == "numpy-naive has started" and "numpy-naive is done: " in lines.held[1]
     assert lines.what == "writing the report" and lines.over.is_set()
+    assert "looking for causes of numpy-naive (1 of 1)" in told
+
+
+def test_things_that_take_long_are_counted() -> None:
+    so_far = RunSoFar()
+    told = [so_far.what for _ in each_told(["a", "b"], so_far, lambda name: f"looking for causes of {name}")]
+    assert told == ["looking for causes of a (1 of 2)", "looking for causes of b (2 of 2)"]
 
 
 def test_verbose_and_text_have_everything_and_verbose_the_stages(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from tiebreak.conformance.running.further import with_further
 from tiebreak.conformance.running.illustrations import with_illustrations
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.watching import Unwatched, Watch, each_told
 from tiebreak.golden.case_digests import case_digests, digest_of_digests
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.exit_codes import exit_code
@@ -97,13 +98,14 @@ def explained_records(
     cases: Sequence[Case],
     errors: ExplanationErrors | None = None,
     further: Mapping[str, BackendRecords] = MappingProxyType({}),
+    watch: Watch | None = None,
 ) -> RunRecords:
     """The records with explanations. One that raises is left out and listed under "explanation_errors" of run.json.
 
     `further` has, by backend, answers that are evidence for causes only.
     """
-    errors = errors or ExplanationErrors()
-    found = errors.attempt("explaining", "", lambda: with_explanations(run, done, cases, errors, further), run)
+    errors, watch = errors or ExplanationErrors(), watch or Unwatched()
+    found = errors.attempt("explaining", "", lambda: with_explanations(run, done, cases, errors, further, watch), run)
     rows = [row for own in (*(records.errors for records in done), errors) for row in own.rows()]
     return replace(found, info=found.info | {"explained": True, "explanation_errors": rows})
 
@@ -114,13 +116,14 @@ def with_explanations(
     cases: Sequence[Case],
     errors: ExplanationErrors,
     further: Mapping[str, BackendRecords],
+    watch: Watch,
 ) -> RunRecords:
     """The records with the causes of each backend, and the explanatory tables of run.json."""
     every = [*done, *further.values()]
-    known = errors.attempt("known mistakes", "", lambda: explained_cases(every), dict[tuple[str, bytes], Any]())
+    known = errors.attempt("known mistakes", "", lambda: explained_cases(every, watch), dict[tuple[str, bytes], Any]())
     paths = [paths_of(records, cases) for records in done]
     evidence = [with_further(records, further.get(records.name)) for records in done]
-    named = causes_by_backend(evidence, cases, paths, known)
+    named = causes_by_backend(evidence, cases, paths, known, watch)
     discrepancies = with_causes(run.discrepancies, done, named)
     versions = {records.name: str(records.facts["version"]) for records in done}
     info = run.info | {
@@ -133,7 +136,7 @@ def with_explanations(
         "failures": errors.attempt("failures", "", lambda: failures_of(run.results, versions), list[FailureRow]()),
     }
     explained = replace(run, info=info, discrepancies=discrepancies)
-    errors.attempt("illustrations", "", lambda: with_illustrations(as_run(explained), cases, errors), None)
+    errors.attempt("illustrations", "", lambda: with_illustrations(as_run(explained), cases, errors, watch), None)
     return explained
 
 
@@ -144,12 +147,17 @@ def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[PathRow]:
 
 
 def causes_by_backend(
-    done: Sequence[BackendRecords], cases: Sequence[Case], paths: Sequence[Sequence[PathRow]], known: ByOutputs
+    done: Sequence[BackendRecords],
+    cases: Sequence[Case],
+    paths: Sequence[Sequence[PathRow]],
+    known: ByOutputs,
+    watch: Watch,
 ) -> list[Settled | None]:
     """The causes and clauses of each backend's deviating elements, found once for backends with equal outputs."""
     kept: dict[bytes, Settled | None] = {}
     found, covers = [], Covers()
-    for records, rows in zip(done, paths, strict=True):
+    pairs = each_told(zip(done, paths, strict=True), watch, lambda pair: f"looking for causes of {pair[0].name}")
+    for records, rows in pairs:
         key, errors = outputs_digest(records), records.errors.found.total()
         named = kept[key] if key in kept else named_deviations(records, cases, rows, known, covers)
         if records.errors.found.total() == errors:  # an error is noted for each backend that has it

@@ -7,7 +7,7 @@ found. What known mistakes predict for a case is computed once for all backends,
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, partial
 from itertools import pairwise
@@ -29,6 +29,7 @@ from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.agreeing import AgreeingElements
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.watching import Unwatched, Watch, each_told
 from tiebreak.golden.nodes import Case
 
 ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a backend's outputs
@@ -58,7 +59,7 @@ def all_deviating(records: BackendRecords) -> DeviatingElements:
     return DeviatingElements(**columns)
 
 
-def explained_cases(done: Sequence[BackendRecords]) -> ByOutputs:
+def explained_cases(done: Sequence[BackendRecords], watch: Watch | None = None) -> ByOutputs:
     """What known mistakes say of each deviating case, for each of the outputs that backends gave."""
     backends: dict[str, list[BackendRecords]] = defaultdict(list)
     cases: dict[str, Case] = {}
@@ -68,20 +69,28 @@ def explained_cases(done: Sequence[BackendRecords]) -> ByOutputs:
             cases[case.id] = case
             backends[case.id].append(records)
     found: dict[tuple[str, bytes], CaseExplanations] = {}
-    for own in chunks_of(sorted(cases.values(), key=lambda case: case.node.operator)):
-        explain = partial(explain_chunk, own, backends, found)
+    every = sorted(cases.values(), key=lambda case: case.node.operator)
+    told = each_told(every, watch or Unwatched(), about_known_mistakes)
+    for own in chunks_of(every):
+        explain = partial(explain_chunk, own, backends, found, told)
         backends[own[0].id][0].errors.attempt(STAGE, own[0].node.operator, explain, None)
     return found
+
+
+def about_known_mistakes(case: Case) -> str:
+    return f"looking for causes: known mistakes of {case.node.operator}"
 
 
 def explain_chunk(
     cases: tuple[Case, ...],
     backends: Mapping[str, Sequence[BackendRecords]],
     found: dict[tuple[str, bytes], CaseExplanations],
+    told: Iterator[Case],
 ) -> None:
-    """Add to `found` what known mistakes say of each case and each of its outputs."""
+    """Add to `found` what known mistakes say of each case and each of its outputs; a step of `told` tells of one."""
     chunk = Chunk(cases)
     for number, (case, run) in enumerate(zip(cases, runs_of(cases, chunk.problems), strict=True)):
+        next(told, None)
         first = backends[case.id][0]
         explain = partial(explain_case, chunk, number, run, backends[case.id], found)
         first.errors.attempt(STAGE, f"{first.name}, {case.node.operator}", explain, None)

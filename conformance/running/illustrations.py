@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.running.watching import Watch, each_told
 from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode, encode, neighbour
 from tiebreak.golden.formulas.steps import Steps
 from tiebreak.golden.nodes import Case
@@ -42,7 +43,7 @@ MOST_RECORDED = 24  # results of other discrepancies in a picture
 Kind = FloatType | IntegerType
 
 
-def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationErrors) -> None:
+def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationErrors, watch: Watch) -> None:
     """Add what a report shows to run.json: `examples` and `picture` of root causes, the `call` of failures.
 
     One that raises has none.
@@ -53,7 +54,7 @@ def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationError
     numbers = {name: at for at, name in enumerate(run.discrepancies["id"].tolist())}
     every = places_by(run.discrepancies, ["backend", "operator"])
     most = samples_each(len(shown))
-    for row in run.info["clusters"]:
+    for row in each_told(run.info["clusters"], watch, lambda row: f"finding examples of {row['id']}"):
         if row["id"] in shown and key_of(row) in places:
             members = Members(run.discrepancies, places[key_of(row)])
             backend = Members(run.discrepancies, every[key_of(row)[:2]])

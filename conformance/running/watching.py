@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Watch(Protocol):
@@ -48,3 +50,11 @@ class Unwatched:
     def finished(self, name: str) -> None: ...
     def stage(self, what: str) -> None: ...
     def close(self) -> None: ...
+
+
+def each_told(items: Iterable[T], watch: Watch, what: Callable[[T], str]) -> Iterator[T]:
+    """The items; of each, the watch is told `what` it is about and which of how many it is."""
+    every = list(items)
+    for number, item in enumerate(every, start=1):
+        watch.stage(f"{what(item)} ({number:,} of {len(every):,})")
+        yield item
