@@ -20,6 +20,7 @@ from tiebreak.adapters.environments.named import (
 from tiebreak.adapters.program_words import EXEC, program_words
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.messages import instead_of
 from tiebreak.golden.untrusted_text import printable
 
 if TYPE_CHECKING:
@@ -196,10 +197,9 @@ def check_spec(spec: str) -> str:
     if spec.endswith(".py") and Path(spec).is_file():
         raise InvalidInput(f"backend {spec!r}: name the attribute in it too, as {spec}:attribute")
     if not colon or not place or not attribute:
-        known = ", ".join(registered())
         raise InvalidInput(
-            f"unknown backend {spec!r}; known: {known}; a release of one as NAME@VERSION; "
-            "or your own as module:attribute, path/to/file.py:attribute, exec:COMMAND or onnx-backend:MODULE"
+            f"unknown backend {spec!r}; {instead_of(spec, registered(), 'tiebreak backends')}; a release of one is "
+            "NAME@VERSION, your own module:attribute, path/to/file.py:attribute, exec:COMMAND or onnx-backend:MODULE"
         )
     if place.endswith(".py") and not Path(place).is_file():
         raise InvalidInput(f"backend {spec!r}: no file {place}")

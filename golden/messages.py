@@ -6,6 +6,8 @@ Records keep messages whole. Shortened ones are shown where room is short, and s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 PLACE = r"(?:[\w.+@~-]*/)*[\w.+-]+\.(?:cc|cpp|cxx|cu|c|hpp|hh|h|inl|rs|go|py)(?::\d+){1,2}"  # src/core/node.cpp:123
 LONGEST_NAME = 200  # of a C++ function with its return type
@@ -30,6 +32,13 @@ FRAME = re.compile(
     r"^\s*(?:@ +0x|#\d+ |\d+: +\S|at /|File \"|frame #|\*\*\* |Current thread 0x|Thread 0x|stack backtrace|"
     r"note: run with|INFO: |Extension modules:|WARNING: All log|[IW]\d{4} |\S*\(\+0x)"
 )
+
+
+def instead_of(name: str, known: Iterable[str], command: str) -> str:
+    """What an unknown name may stand for: the nearest known ones, and the command that lists all."""
+    near = get_close_matches(name, list(known), 3, 0.6)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"{meant}`{command}` lists all"
 
 
 def gist(message: str) -> str:

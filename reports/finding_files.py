@@ -16,6 +16,7 @@ from tiebreak.golden.verdicts import DOMAINS, OWN
 from tiebreak.reports.findings import issue_of, keys_of, md
 from tiebreak.reports.folding import FoldedCause
 from tiebreak.reports.libraries import libraries_of, library_of
+from tiebreak.reports.markdown import repro_code
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.severity import percent, severity, severity_rank, share_text
@@ -116,7 +117,7 @@ def cause_file(run: Run, cause: FoldedCause, script: tuple[str, str]) -> str:
         "## What happens",
         "\n".join(witness_table(run, cause)),
         "## Reproduce",
-        "\n\n".join(reproduce(cause, script)),
+        "\n\n".join(reproduce(cause, script, spec_of(run, cause))),
         "## How often",
         "\n".join(share_table(cause)),
         *fix_part(cause),
@@ -184,14 +185,22 @@ def hexadecimal(bits: object) -> str:
     return f"0x{bits:x}" if isinstance(bits, int) else ""
 
 
-def reproduce(cause: FoldedCause, script: tuple[str, str]) -> Iterator[str]:
+def spec_of(run: Run, cause: FoldedCause) -> str:
+    return next(str(one.get("spec", "")) for one in run.info["backends"] if one["name"] == cause.row["backend"])
+
+
+def reproduce(cause: FoldedCause, script: tuple[str, str], spec: str) -> Iterator[str]:
     text, reason = script
     if text:
         fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
         yield "The script needs the library and NumPy, and ends with 1 while the result is wrong."
         yield f"{fence}python\n{text.rstrip()}\n{fence}"
     else:
-        yield f"`tiebreak repro {cause.ids[0]} --run RUN_DIR` made no script: {md(one_line(reason, 300))}"
+        command = repro_code(cause.ids[0], "RUN_DIR", spec)
+        if ":" in spec:  # a record does not choose what code runs, so a backend of one's own is started by hand only
+            yield f"{command} prints a script: this page has none, since it starts no backend of your own."
+        else:
+            yield f"{command} would print a script. None could be made: {md(one_line(reason, 300))}"
 
 
 def share_table(cause: FoldedCause) -> Iterator[str]:

@@ -92,7 +92,9 @@ NO_FOLDERS |= {"broken-off/unfinished": "a record of the run", "broken-off/unfin
 
 ONNX = "--operator onnx.QuantizeLinear"
 OTHERS = f"""
-run -b nosuch|2|unknown backend 'nosuch'
+run -b nosuch|2|`tiebreak backends` lists all
+run -b onnxruntme|2|did you mean onnxruntime
+run --operator onnx.QuantizeLinea|2|did you mean onnx.QuantizeLinear
 run -b no.such.module:x|2|no module 'no.such.module'
 run -b json.nothing:x|2|no module 'json.nothing'
 run -b ..x:y|2|no module '..x'
@@ -191,6 +193,7 @@ prove --check file|2|damaged
 prove --check nosuch.json|2|nosuch.json
 prove --check certificate.json --type uint8|2|--check takes no other choice
 prove --list --float float16|2|--list takes no other choice
+sweep numpy-naive --operator onnx.QLinearConv|2|no value for x_scale, x_zero_point, w,
 sweep numpy-naive {ONNX}|2|give one, as in --input y_scale=0.1
 sweep numpy-naive {ONNX} --input y_scale=1,2|2|one number for y_scale
 sweep numpy-naive {ONNX} --input y_scale=1 --input y_zero_point=[1,2]|2|one number for y_zero_point
@@ -220,6 +223,7 @@ sweep --check runs/away/run.json|2|damaged
 sweep --plan deep.toml|2|deep.toml
 sweep --plan fifo|2|no plain file
 sweep --plan runs/away/results.parquet|2|not UTF-8
+audit numpy-naive --operator onnx.QLinearMatMul --input-type int16|2|input type 'int16' is not one of uint8, int8
 audit numpy-naive {ONNX} --opset 0|2|is no opset
 audit numpy-naive {ONNX} --opset 26|2|is no opset
 audit {ONNX}|2|name a backend
@@ -336,6 +340,7 @@ run -b onnxruntime@x -o new|2|name a release after the @
 run -b onnxruntime@0.0.1 -o new|3|onnxruntime 0.0.1 is not installed
 audit onnxruntime@0.0.1 --operator onnx.QuantizeLinear|3|tiebreak backends install onnxruntime==0.0.1
 doctor now|2|unexpected extra argument
+new-backend |2|it is empty: name your backend, as in: tiebreak new-backend my-npu
 new-backend 1|2|is no name for a backend
 new-backend ../x|2|is no name for a backend
 new-backend class|2|is a word that

@@ -307,7 +307,7 @@ def test_the_command_on_backends_of_ones_own() -> None:
             "authorities knows onnx.QuantizeLinear, openvino.FakeQuantize, ngraph.Quantize",
         ),
         (["numpy-naive", "--operator", "tensorflow.QuantizeV2"], "authorities knows onnx.QuantizeLinear"),
-        (["no-such"], "unknown backend 'no-such'; known: "),
+        (["no-such"], "unknown backend 'no-such'; "),
         (["numpy-naive", "--type", "float8_e4m3fn"], "semantics are known of integer outputs"),
         (["numpy-naive", "--run", "no-such-run"], "no-such-run"),
         ([], "Missing argument 'BACKEND'"),

@@ -77,7 +77,7 @@ def test_a_backend_of_the_users_own_has_no_script_but_the_reason(tmp_path: Path)
     assert CliRunner().invoke(main, ["findings", str(runs / "away"), "-o", str(tmp_path / "out")]).exit_code == 0
     (file,) = (path for path in (tmp_path / "out").rglob("*.md") if path.name != "README.md")
     text = file.read_text(encoding="utf-8")
-    assert "made no script" in text and "-b BACKEND" in text and "```" not in text
+    assert "it starts no backend of your own" in text and "-b versions.py:" in text and "```" not in text
     assert "Use rintf" in text  # what would mend it
     for path in (tmp_path / "out").rglob("*"):
         path.unlink() if path.is_file() else None

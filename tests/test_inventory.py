@@ -123,7 +123,7 @@ def test_those_that_take_longest_begin_first() -> None:
 def test_an_unknown_backend_is_bad_input() -> None:
     done = tiebreak("backends", "-b", "nosuch")
     assert done.returncode == 2
-    assert "unknown backend 'nosuch'; known: emx-onnx-cgen, " in done.stderr and " litert, " in done.stderr
+    assert "unknown backend 'nosuch'" in done.stderr and "`tiebreak backends` lists all" in done.stderr
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_loading_the_plugin_imports_nothing_of_tiebreak() -> None:
     ("options", "says"),
     [
         ({}, "tiebreak.conformance.suite: name what to test with --tiebreak-backend BACKEND"),
-        ({"backend": ["nope"]}, "tiebreak: unknown backend 'nope'; known: "),
+        ({"backend": ["nope"]}, "tiebreak: unknown backend 'nope'; "),
         ({"backend": ["boxes:right"], "operator": ["Foo"]}, "tiebreak: unknown operator 'Foo'"),
         ({"backend": ["boxes:right"], "waivers": "none.toml"}, "none.toml"),
         ({"backend": ["boxes:right"], "timeout": 0.0}, "a positive number of seconds"),

@@ -13,6 +13,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.operators.model import Operator
 
 AUDITED: dict[str, AuditedSemantics] = {
     record.id: record.semantics for record in TESTED.values() if isinstance(record.semantics, AuditedSemantics)
@@ -71,7 +72,24 @@ def audited_node(
     if spec.family == "dequantize" and (input_type in spec.quantized_types or output_type in spec.real_types):
         input_type, output_type = output_type, input_type  # its first input is the quantized one
     whole = operator in AUDITED or not spec.optional_inputs or bool(given)  # what a stage measures itself is left off
-    return make_node(operator, real=input_type, quantized=output_type, attributes=said, opset=opset, zero_point=whole)
+    types: dict[str, Any] = {"real": input_type, "quantized": output_type, "operands": ()}
+    first = spec.operand_types[0] if spec.operand_types else ()
+    if first and not set(first) & set(spec.real_types):
+        types = types_of_product(spec, input_type, output_type)
+    return make_node(operator, **types, attributes=said, opset=opset, zero_point=whole)
+
+
+def types_of_product(spec: Operator, input_type: str, output_type: str) -> dict[str, Any]:
+    """The types of a product of two integers whose real type is the scales'.
+
+    The first factor and the output have one type if only one is named: few libraries take two.
+    """
+    first, *others = spec.operand_types
+    if input_type and input_type not in (*first, *spec.real_types):
+        raise InvalidInput(f"{spec.id}: input type {input_type!r} is not one of {', '.join(first)}")
+    real, factor = (input_type, "") if input_type in spec.real_types else ("", input_type)
+    factor, output_type = factor or output_type or first[0], output_type or factor
+    return {"real": real, "quantized": output_type, "operands": (factor, *(allowed[0] for allowed in others))}
 
 
 def reason_of(operator: str) -> str:

@@ -237,6 +237,14 @@ def cases_by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
     return [known[wanted] for wanted in selection.case_ids]
 
 
+class MissingInputs(InvalidInput):
+    """A typed case of this node lacks the inputs of these names."""
+
+    def __init__(self, node: Node, names: Sequence[str]) -> None:
+        super().__init__(f"{node.operator}: no value for {', '.join(names)}: add --input {names[0]}=…")
+        self.node, self.names = node, names
+
+
 def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
     """The one case whose inputs a person typed. InvalidInput names whatever does not fit the operator."""
     if len(operators) != 1 or not selection.operators:
@@ -254,7 +262,7 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
     node = typed_node(spec, selection, form, len(names))
     missing = [kind.name for kind in node.inputs if kind.name not in names]
     if missing:
-        raise InvalidInput(f"{spec.id}: no value for {', '.join(missing)}: add --input {missing[0]}=…")
+        raise MissingInputs(node, missing)
     inputs = tuple(parse_typed_tensor(kind, selection.inputs[kind.name]) for kind in node.inputs)
     case = Case(case_id(node, inputs).replace("generated", "typed", 1), node, inputs, "typed")
     problems_of(case)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tiebreak.adapters.registry import check_spec
-from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
+from tiebreak.conformance.cases.plan import MissingInputs, Selection, chosen_operators, flatten, typed_case
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Absent
 from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
@@ -64,6 +64,9 @@ def space_of(selection: Selection) -> Space:
     advice = f": a sweep takes one number for {', '.join(lists)}, as in --input {lists[0]}=1" if lists else ""
     try:
         return space_with(selection, form, given, every_scale)
+    except MissingInputs as error:
+        wanted = every_scale and error.node.inputs[1].dtype.itemsize > 2  # only a scale of 16 bits takes every value
+        raise MissingInputs(error.node, [second, *error.names] if wanted else error.names) from None
     except InvalidInput as error:
         raise InvalidInput(f"{error}{advice}") from None
 
@@ -115,13 +118,17 @@ def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Ca
     }
     vectors = {name: text if is_list(name, text) else f"[{text}]" for name, text in given.items()}
     problems: list[InvalidInput] = []
-    tried = (("0", given), ("[0]", given), ("[0]", vectors))
-    for first_value, others in ((in_lists("0", tested.swept_axes), products),) if tested.swept_factor else tried:
+    tried = [("0", given), ("[0]", given), ("[0]", vectors)]
+    if tested.swept_factor:  # a bias is a vector beside scales that are numbers
+        first_value = in_lists("0", tested.swept_axes)
+        biased = [products | {name: vectors[name]} for name in given if name != tested.swept_factor]
+        tried = [(first_value, others) for others in (products, *biased)]
+    for first_value, others in tried:
         try:
             return typed_case(replace(selection, inputs={first: first_value, **others}), selection.operators)
         except InvalidInput as error:
             problems.append(error)
-    raise problems[min(1, len(problems) - 1)]  # about numbers as they were typed
+    raise problems[0 if tested.swept_factor else 1]  # about numbers as they were typed
 
 
 def in_lists(text: str, axes: int) -> str:

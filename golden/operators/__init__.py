@@ -6,6 +6,7 @@ from typing import get_args
 
 from tiebreak.golden.discovery import entries_by_module
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.messages import instead_of
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators.model import Family, Operator
 
@@ -28,7 +29,7 @@ OPERATORS: dict[str, Operator] = discovered()
 
 
 def get_operator(name: str) -> Operator:
-    """The operator with this id; InvalidInput lists the known ones."""
+    """The operator with this id; InvalidInput names the nearest ones."""
     if name not in OPERATORS:
-        raise InvalidInput(f"unknown operator {name!r}; known: {', '.join(OPERATORS)}")
+        raise InvalidInput(f"unknown operator {name!r}; {instead_of(name, OPERATORS, 'tiebreak operators')}")
     return OPERATORS[name]

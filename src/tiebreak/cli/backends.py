@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
-from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS
+from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS, Words
 from tiebreak.cli.options import JSON, run_folder
 from tiebreak.golden.errors import InvalidInput
+
+NEW_NAME = Words(wanted="name your backend, as in: tiebreak new-backend my-npu")
 
 
 @click.group(invoke_without_command=True, epilog="Example:  tiebreak backends -b onnxruntime --json")
@@ -79,7 +81,7 @@ def doctor(as_json: bool) -> None:
 
 
 @click.command(name="new-backend", epilog="Example:  tiebreak new-backend my-npu --way c")
-@click.argument("name", type=NAME)
+@click.argument("name", type=NEW_NAME)
 @click.option(
     "--way",
     type=click.Choice(["python", "program", "c", "offline"]),

@@ -193,4 +193,4 @@ def update_if_allowed(found: dict[str, Any], run_dir: Path, baseline: Path, *, a
     update_baseline(run_dir, baseline)
     stale = any(row["status"] == STALE for row in found["waivers"])
     code = found["exit"] if stale else EXIT_CONFORMS
-    return {"update": f"{baseline} is now {run_dir}", "updated": True, "exit": code}
+    return {"update": f"the baseline {baseline} is now a copy of {run_dir}", "updated": True, "exit": code}
