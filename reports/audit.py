@@ -146,8 +146,8 @@ def print_closest(console: Console, data: Mapping[str, Any], title: str) -> None
         console.print("what broke besides is none of these facets, or several of them")
     console.print(f"it differs on {closest['differs']:,} of {closest['inputs']:,} inputs, such as:")
     for row in closest["examples"]:
-        wanted = "" if row["expected"] is None else f", not {row['expected']}"
-        console.print(f"  {inputs_text(row['inputs'])}: {row['got']}{wanted}", soft_wrap=True)
+        wanted = "" if row["expected"] is None else f" instead of {row['expected']}"
+        console.print(f"  {inputs_text(row['inputs'])} gives {row['got']}{wanted}", soft_wrap=True)
 
 
 def path_sentence(path: Mapping[str, Any]) -> str:

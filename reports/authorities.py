@@ -75,8 +75,8 @@ def special_sentences(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         against = [
             f"{row['document']} ({row['got']}, not {gives_text(row['gives'])})" for row in own if not row["agrees"]
         ]
-        parts = [f"in agreement with {', '.join(agree)}"] if agree else []
-        parts += [f"against {', '.join(against)}"] if against else []
+        parts = [f"as documented by {', '.join(agree)}"] if agree else []
+        parts += [f"not as documented by {', '.join(against)}"] if against else []
         yield f"{facet.replace('_', ' ')}: {'; '.join(parts)}"
 
 

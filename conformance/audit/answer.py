@@ -140,7 +140,12 @@ class AuditAnswer:
         }
 
     def examples(self, best: Semantics) -> list[dict[str, Any]]:
-        return [self.example(probe, expected, got) for probe, expected, got in self.inference.wrong_elements(best)[:5]]
+        """Five different inputs on which a semantics is wrong: several probes may have asked the same."""
+        different: dict[tuple[bytes, ...], tuple[Probe, int, int]] = {}
+        for element in self.inference.wrong_elements(best):
+            probe = element[0]
+            different.setdefault((probe.x.tobytes(), *(array.tobytes() for array in probe.others)), element)
+        return [self.example(*element) for element in list(different.values())[:5]]
 
     def example(self, probe: Probe, expected: int | None, got: int) -> dict[str, Any]:
         wanted = None if expected is None else self.text(expected)

@@ -72,7 +72,7 @@ def of_fraction_bits(bits: int, others: tuple[Array, ...]) -> Factor:
     return Factor(int(np.rint(np.float64(ratio) * 2.0**bits)), 1 << bits)
 
 
-REAL_RATIO = FactorOf("real", "the real ratio of the scales", real_ratio, "real-ratio", has_shift=False)
+REAL_RATIO = FactorOf("real", "no integer stands for the scales' ratio", real_ratio, "real-ratio", has_shift=False)
 OF_31_BITS = FactorOf(
     "31-bits",
     "the ratio as a whole number of 31 bits and a shift",

@@ -75,7 +75,7 @@ def whole_ratio(others: Others) -> Factor:
     return found._replace(over=found.over * second_difference(others))
 
 
-REAL = FactorOf("real", "the real ratio of the scales", real_ratio, "real-ratio", has_shift=False)
+REAL = FactorOf("real", "no integer stands for the scales' ratio", real_ratio, "real-ratio", has_shift=False)
 OF_31_BITS = FactorOf(
     "31-bits",
     "the ratio as a whole number of 31 bits and a shift",

@@ -87,7 +87,7 @@ def of_bits(bits: int) -> FactorOf:
     )
 
 
-REAL = FactorOf("real", "the real ratios of the scales", real_ratios, "real-ratio", has_shift=False)
+REAL = FactorOf("real", "no integer stands for a ratio of scales", real_ratios, "real-ratio", has_shift=False)
 FACTORS = (REAL, of_bits(22), of_bits(21))  # MLAS's for NEON (qladd.cpp), XNNPACK's (microparams-init.c)
 
 
