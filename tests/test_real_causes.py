@@ -19,6 +19,7 @@ from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.cause_sentences import SENTENCES
+from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -320,6 +321,25 @@ def test_a_case_without_deviations_refutes_a_cause_too() -> None:
     within = Case("within", node, (np.float32([300, 1, 2, 3]), np.array(1, np.float32), zero))
     assert counted([small, within], cast_in_small_arrays)["unexplained"] == 0
     assert counted([small, large], cast_in_small_arrays) == {"unexplained": 1}
+
+
+def reciprocal_but_of_scalars(case: Case) -> tuple[Array, ...]:
+    x, scale, zero = case.inputs
+    q = x * (np.float32(1) / scale) if x.ndim else x / scale
+    return (np.clip(np.rint(q) + zero, 0, 255).astype(np.uint8),)
+
+
+def test_a_cause_of_two_tables_is_one() -> None:
+    """A plain node's mistakes stand in the table of quantizers, those of a node with output_dtype in the operator's.
+
+    A scalar refutes the cause, so it is looked for in each rank. There all elements must have one cause.
+    """
+    plain, named = (make_node("onnx.QuantizeLinear", attributes=a) for a in ({}, {"output_dtype": "uint8"}))
+    scale, zero = np.array(0.640625, np.float32), np.array(128, np.uint8)
+    x = (np.arange(-120, 120, dtype=np.float32) + np.float32(0.5)) * scale
+    cases = [Case("plain", plain, (x, scale, zero)), Case("named", named, (x, scale, zero))]
+    cases += [Case(f"scalar-{i}", plain, (np.array(v, np.float32), scale, zero)) for i, v in enumerate(x[::3])]
+    assert set(counted(cases, reciprocal_but_of_scalars)) == {sentence_of("own-reciprocal")}
 
 
 def counted(cases: Sequence[Case], box: Callable[[Case], tuple[Array, ...]]) -> Counter[str]:

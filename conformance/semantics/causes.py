@@ -11,7 +11,7 @@ behind a parameter: "adds-min:ties upward", "computes-in:float16, inputs too".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tiebreak.conformance.semantics.cause_sentences import FORMS, PLACES, SENTENCES
@@ -27,7 +27,9 @@ class Cause:
 
     id: str
     role: str
-    rank: int = 0  # among causes that explain equally much, the lowest rank is named
+    # Among causes that explain equally much, the lowest rank is named: its place in a table. An operator may have two
+    # tables, for different nodes; the cause is the same.
+    rank: int = field(default=0, compare=False)
     mode: str = ""  # the rounding mode used instead, if that is the whole mistake or the one at its positions
     ties: str = ""  # the rounding mode that it agrees with at ties, if it is another one than the document's
     width: int = 0  # it depends on positions modulo this; named only if no other cause explains
