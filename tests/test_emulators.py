@@ -172,7 +172,7 @@ def test_the_command_writes_a_file_with_its_evidence(tmp_path: Path) -> None:
         "# backend: plain 1.0",
         "# node: onnx.QuantizeLinear, x float32, y_scale float32, y_zero_point int8, y int8",
         "# round mode: ROUND_NEAREST_TOWARD_INFINITY (to nearest, ties away from zero)",
-        "# evidence: the backend was asked for 47,817 elements, and this file gives the same for each of them",
+        "# evidence: the backend answered 47,817 elements, and this file gives the same for each of them",
     ):
         assert line in text.splitlines()
     imported = {name.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import) for name in node.names}
@@ -268,7 +268,7 @@ def test_an_onnx_file_is_standard_and_says_its_evidence(tmp_path: Path) -> None:
     assert written_for(audited(KNOWN["ties_away"][0]), "onnx", path)["exit"] == 0
     model = onnx.load(path)
     assert {node.domain for node in model.graph.node} == {""} and [one.domain for one in model.opset_import] == [""]
-    assert "evidence: the backend was asked for 47,817 elements" in model.doc_string
+    assert "evidence: the backend answered 47,817 elements" in model.doc_string
 
 
 @pytest.mark.parametrize("name", ["reciprocal", "in_half", "ties_away"])

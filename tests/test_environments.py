@@ -6,6 +6,7 @@ import ast
 import base64
 import json
 import os
+import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -71,6 +72,21 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     wheel(folder, "onnx", "8.0.0")
     wheel(folder, "ml_dtypes", "7.0.0")
     return folder
+
+
+def test_programs_name_the_interpreter_where_it_will_be(tmp_path: Path) -> None:
+    """An environment is made aside and renamed; what pip wrote into its programs must still start."""
+    aside, folder = tmp_path / ".making-1-library", tmp_path / "library@1.0"
+    (aside / "bin").mkdir(parents=True)
+    interpreter, tool, binary = (aside / "bin" / name for name in ("python", "tool", "binary"))
+    interpreter.symlink_to(sys.executable)
+    tool.write_text(f"#!{interpreter}\nprint('it runs', {str(aside)!r}[:0])\n")
+    tool.chmod(0o755)
+    binary.write_bytes(b"\x7fELF" + bytes(aside))
+    made.name_programs_in(aside, folder)
+    aside.rename(folder)
+    told = subprocess.run([folder / "bin" / "tool"], capture_output=True, text=True, check=True)
+    assert told.stdout == "it runs \n" and (folder / "bin" / "binary").read_bytes().endswith(bytes(aside))
 
 
 def left() -> list[str]:

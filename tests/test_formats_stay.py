@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from tiebreak.cli import main
 
 KEPT = Path(__file__).parent / "formats_of_version_1"
-DIGEST = "fb831f83906684daa8e71b8a4c5d82bcd3695647a2717b808fbab14fd57a5766"
+DIGEST = "29b12ee01e6a226bd0027edfa99a84914c315e98acecefc14784d12cf1126102"
 TIES = "onnx.QuantizeLinear/float32/uint8/ties-zp0/ROUND_NEAREST_TOWARD_EVEN"
 BACKEND = f"{KEPT}/mine.py:Mine"
 
@@ -42,6 +42,26 @@ def test_a_run_is_gated_by_a_baseline_and_by_waivers() -> None:
     assert cli("gate", KEPT / "run", "--baseline", KEPT / "run").exit_code == 0
     waived = cli("gate", KEPT / "run", "--waivers", KEPT / "waivers.toml")
     assert waived.exit_code == 0 and "1,541 waived" in waived.output
+
+
+def test_a_run_is_repeated_tabled_and_put_into_a_history(tmp_path: Path) -> None:
+    again = cli("repro", "C001", "--run", KEPT / "run", "-b", BACKEND)
+    assert again.exit_code == 0 and "separating-5" in again.output and "import subprocess" in again.output
+    assert cli("tables", KEPT / "run", "-o", tmp_path / "tables").exit_code == 0 and any(
+        (tmp_path / "tables").iterdir()
+    )
+    assert cli("history", "add", KEPT / "run", "--db", tmp_path / "history.duckdb").exit_code == 0
+
+
+def test_a_history_is_shown(tmp_path: Path) -> None:
+    shutil.copy(KEPT / "history.duckdb", tmp_path)
+    shown = cli("history", "show", tmp_path / "history.duckdb")
+    assert shown.exit_code == 0 and "mine" in shown.output
+
+
+def test_a_submission_is_checked() -> None:
+    found = cli("submit", "check", KEPT / "submission.tiebreak")
+    assert found.exit_code == 0 and "nothing in it contradicts itself" in found.output
 
 
 def test_exported_cases_are_judged(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ ATTEMPTS = (("ml-dtypes",), ("ml-dtypes", "numpy<2"), ("numpy<2",))
 TOGETHER = ("iree-base-runtime",)  # released with the library, under the same version
 PINNED = ("torch",)  # what a library was built against
 NEAREST = 5  # releases named where one is unknown
+HEAD = 1024  # bytes of a program in which its interpreter is named
 SPACE = 4  # times the size of the wheels that an environment takes, at most
 
 Tell = Callable[[str], None]
@@ -72,6 +73,7 @@ def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
         packages.make_interpreter(aside, python)
         folder = folder_of(library, fill(backend, library, version, aside, tell))
         if not folder.exists():  # it is there if none was named and the newest is, or if it was made meanwhile
+            name_programs_in(aside, folder)
             aside.rename(folder)
     except OSError as error:
         raise MachineryFailed(f"{library} can't be installed in {aside.parent}: {error.strerror or error}") from None
@@ -80,6 +82,16 @@ def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
     found = read_environment(folder)
     tell(f"{found.name} is installed: {found.summary()}")
     return found
+
+
+def name_programs_in(aside: Path, folder: Path) -> None:
+    """Let the library's programs, such as iree-compile, begin with the interpreter where it will be."""
+    for program in (aside / "bin").glob("*"):
+        if program.is_file() and not program.is_symlink():
+            content = program.read_bytes()
+            head, rest = content[:HEAD], content[HEAD:]
+            if content.startswith(b"#!") and bytes(aside) in head:
+                program.write_bytes(head.replace(bytes(aside), bytes(folder)) + rest)
 
 
 def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> str:

@@ -30,7 +30,8 @@ def header_of(
         "",
         *facet_lines(answer, semantics),
         "",
-        f"evidence: the backend was asked for {elements:,} elements, and this file gives the same for each of them",
+        f"evidence: the backend answered {elements:,} elements, and this file gives the same for each of them",
+        *(f"{len(answer.failed):,} calls had no result; the first: {one_line(why)}" for _, why in answer.failed[:1]),
         *open_lines(answer, data, semantics),
         *(f"theorem ({one['page']}): this arithmetic {one['sentence']}" for one in data["theorems"]),
     ]

@@ -110,7 +110,9 @@ def first_version(versions: Mapping[int, Version], *asked: Any) -> int:
 def check_axis(operator: str, axis: int, rank: int) -> int:
     """The axis counted from the front."""
     if not -rank <= axis < rank:
-        raise InvalidInput(f"{operator}: the attribute axis is {axis}, but the first input's axes are {-rank} to {rank - 1}")
+        raise InvalidInput(
+            f"{operator}: the attribute axis is {axis}, but the first input's axes are {-rank} to {rank - 1}"
+        )
     return axis % rank
 
 
