@@ -172,16 +172,21 @@ def test_openvino_gets_every_tensor_and_reads_the_models(tmp_path: Path) -> None
     )
     tests = told(tmp_path, source, OPENVINO)
     assert len(tests) == len(found.kept) > 5
-    core, same = openvino.Core(), 0
+    core, same, refused = openvino.Core(), 0, list[str]()
     for lines, (number, one) in zip(tests, found.kept, strict=True):
         output = one.outputs[0].array("exact")
         expected = [line("in", array, shape=False) for array in one.case.inputs]
         assert [plain(text) for text in lines[1:]] == [*expected, line("out", output)]
         assert lines[0] == f"node tiebreak_{number:06d}.onnx"
-        model = core.compile_model(str(folder / f"tiebreak_{number:06d}.onnx"), "CPU")
+        try:
+            model = core.compile_model(str(folder / f"tiebreak_{number:06d}.onnx"), "CPU")
+        except RuntimeError as error:
+            refused.append(str(error))
+            continue
         (got,) = model([array.copy() for array in one.case.inputs]).values()
         same += np.count_nonzero(got == output)
     assert same > 0.7 * sum(one.case.size for _, one in found.kept)  # it multiplies by a reciprocal
+    assert all("must be divisible by the block size" in message for message in refused)  # ONNX allows parts of blocks
 
 
 def test_literals_of_cpp_are_exact() -> None:

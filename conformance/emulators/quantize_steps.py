@@ -38,7 +38,7 @@ def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Comp
     zero_point = named("z", double(whole_zero))
     emin = least_normal(c.precision, node.inputs[0].dtype)
     used_x = flushed("flushed_x", x, emin) if c.subnormals.of_x else x
-    used_scale = flushed("flushed_scale", scale, emin) if c.subnormals.of_scale else scale
+    used_scale = scale_of(c, scale, emin)
     if c.precision.is_exact:
         added = zero_point if c.zero_point.first else None
         q = named("q", double(used_x) / double(used_scale))
@@ -53,6 +53,17 @@ def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Comp
         left = None if c.zero_point.first else zero_point
     code = saturated(c.saturation, named("whole", whole), left, ends)
     return with_specials(arithmetic, c, code, q, x, zero_point, ends)
+
+
+def scale_of(c: Combination, scale: Computed, emin: int) -> Computed:
+    """The scale, flushed if it counts as 0: see subnormals.with_factors."""
+    if not c.subnormals.of_scale:
+        return scale
+    used = flushed("flushed_scale", scale, emin)
+    if c.subnormals.keeps_factors:
+        is_factor = step("equal", step("abs", double(scale)), constant(2.0 ** (emin - 1)))
+        used = where(is_factor, scale, used)
+    return used
 
 
 NAMES = ("x", "scale", "zero_point")
