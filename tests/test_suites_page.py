@@ -25,6 +25,7 @@ from tiebreak.conformance.power.suites import near_in_onnx, near_in_wpt  # noqa:
 from tiebreak.golden.make_node import make_node  # noqa: E402
 from tiebreak.golden.nodes import Case  # noqa: E402
 
+COUNTED = ("tests", "elements", "vectors", "arithmetics")
 MODES = ("DOWN", "UP", "TOWARD_ZERO", "TOWARD_INFINITY")
 TIES = ("NEAREST_UPWARD", "NEAREST_DOWNWARD", "NEAREST_TOWARD_ZERO", "NEAREST_TOWARD_INFINITY")
 
@@ -33,6 +34,20 @@ def test_the_page_is_made_of_the_results() -> None:
     results = json.loads(suites_page.RESULTS.read_text(encoding="utf-8"))
     assert {"QuantizeLinear", "DequantizeLinear", "wpt", "stablehlo"} <= set(results)
     assert suites_page.PAGE.read_text(encoding="utf-8") == suites_page.page(results)
+
+
+@pytest.mark.parametrize(
+    "suite",
+    [
+        "stablehlo",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("QuantizeLinear", "DequantizeLinear", "wpt")),
+    ],
+)
+def test_the_results_are_those_of_the_vectors_and_mistakes_that_there_are(suite: str) -> None:
+    """Otherwise: python benchmarks/suites_page.py SUITE"""
+    stored = json.loads(suites_page.RESULTS.read_text(encoding="utf-8"))[suite]
+    found = suites_page.measure(suites_page.measured(None)[suite])
+    assert {name: found[name] for name in COUNTED} == {name: stored[name] for name in COUNTED}
 
 
 def test_wpts_tests_expect_right_results_and_any_rounding_passes_them() -> None:
