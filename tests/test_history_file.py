@@ -27,7 +27,7 @@ from tiebreak.reports.trend import trends
 
 ROOT = Path(__file__).parent.parent
 KEPT = Path(__file__).parent / "formats_of_version_1" / "run"
-NIGHTLY = ROOT / "templates" / "nightly.yml"
+NIGHTLY = ROOT / "docs" / "nightly.yml"
 RELEASES = ("1.10.0", "1.9.0", "1.2.0")  # in the order of their dates
 
 needs_nightly = pytest.mark.skipif(not NIGHTLY.exists(), reason="a source distribution may have none")
