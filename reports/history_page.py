@@ -13,7 +13,7 @@ from typing import Any
 from tiebreak.golden.operator_names import source_of
 from tiebreak.reports.comparison_page import page_environment
 from tiebreak.reports.libraries import folded_name
-from tiebreak.reports.page import BoundedRows, page_fits
+from tiebreak.reports.page import BoundedRows, Menu, page_fits
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.trend import (
     GRID,
@@ -39,9 +39,9 @@ def write_history(path: Path, found: Mapping[str, Any]) -> None:
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def history_page(found: Mapping[str, Any]) -> str:
-    """The page's HTML, with as many runs of each library as fit."""
-    pages = (page_of(found, most) for most in MOST_RUNS)
+def history_page(found: Mapping[str, Any], menu: Menu = ()) -> str:
+    """The page's HTML, with as many runs of each library as fit; `menu` is that of the site that it belongs to."""
+    pages = (page_of(found, most, menu) for most in MOST_RUNS)
     page = ""
     for page in pages:
         if page_fits(page):
@@ -49,13 +49,14 @@ def history_page(found: Mapping[str, Any]) -> str:
     return page
 
 
-def page_of(found: Mapping[str, Any], most_runs: int) -> str:
+def page_of(found: Mapping[str, Any], most_runs: int, menu: Menu) -> str:
     """The page with this many runs of each library at most."""
     libraries = BoundedRows(trends(found["rows"], most_runs)).cut(MOST["libraries"])
     operators = sorted({panel.operator for one in libraries.rows for panel in one.panels})
     template = page_environment().get_template("history.html.j2")
     return template.render(
         found=found,
+        menu=menu,
         libraries=libraries,
         signs=SIGNS,
         most=MOST,

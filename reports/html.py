@@ -23,7 +23,7 @@ from tiebreak.golden.verdicts import FOREIGN, VERDICTS
 from tiebreak.reports.cards import Card, cards_of
 from tiebreak.reports.first_screen import News, headlines, library_rows, what_ran
 from tiebreak.reports.libraries import release
-from tiebreak.reports.page import BoundedRows, environment_of, json_text, mode_text, page_fits, visible
+from tiebreak.reports.page import MENU, BoundedRows, Menu, environment_of, json_text, mode_text, page_fits, visible
 from tiebreak.reports.page_grid import grid_cell, grid_rows
 from tiebreak.reports.page_tables import report_tables
 from tiebreak.reports.records import Run, write_aside
@@ -97,14 +97,17 @@ def write_report(path: Path, run: Run, folder: str, news: News | None = None, as
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def render(run: Run, folder: str, news: News | None = None, asked: Sequence[Example] = (), home: str = "") -> str:
+def render(
+    run: Run, folder: str, news: News | None = None, asked: Sequence[Example] = (), home: str = "", menu: Menu = MENU
+) -> str:
     """The page, always less than 2 MB: rows and samples are left out until it fits. What is `asked` for stays.
 
-    `home` is where a site is that the page belongs to, as "../../"; then the records do not lie beside it.
+    `home` is where a site is that the page belongs to, as "../../", and `menu` the site's; then the records do not lie
+    beside it.
     Raises DamagedFile if the records are incomplete.
     """
     try:
-        facts, environment = facts_of(run, folder, news, asked, home), report_environment()
+        facts, environment = facts_of(run, folder, news, asked, home) | {"menu": menu}, report_environment()
         return next(page for size in SIZES if page_fits(page := page_of(environment, facts, size)) or size == SIZES[-1])
     except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
         raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error

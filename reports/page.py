@@ -31,6 +31,8 @@ MENU = (  # of a site of results
     ("Compare", "compare.html"),
     ("Badges", "badges.html"),
 )
+RELEASES = ("Releases", "releases.html")  # of a site with a history
+Menu = Sequence[tuple[str, str]]  # names and addresses of a site's pages
 LARGEST = 1_950_000  # bytes; rows that do not fit are in the Parquet files only
 LONGEST_TEXT = 700
 MOST_WORDS = 4000  # characters of a runtime's own message

@@ -99,6 +99,21 @@ def test_releases_are_in_their_order_each_by_its_last_run(runs: Path, file: Path
     assert "Releases stand side by side" in page and "by date; a dotted line" not in page
 
 
+def test_a_site_with_a_history_has_a_page_of_releases(runs: Path, file: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    built = cli("site", runs, "-o", site, "--history", file)
+    assert built.exit_code == 0, built.output
+    assert json.loads((site / "releases.json").read_text(encoding="utf-8"))["by"] == "release"
+    linked = 'href="{}releases.html"'
+    assert linked.format("") in (site / "index.html").read_text(encoding="utf-8")
+    assert all(linked.format("../../") in page.read_text(encoding="utf-8") for page in site.glob("runs/*/report.html"))
+    trends = (site / "releases.html").read_text(encoding="utf-8")
+    assert 'href="index.html"' in trends and "1.10.0" in trends
+    assert cli("site", runs, "-o", site).exit_code == 0  # the page is a part of the site, which goes with it
+    assert not (site / "releases.html").exists()
+    assert linked.format("") not in (site / "index.html").read_text(encoding="utf-8")
+
+
 def test_releases_of_one_run_stand_apart(runs: Path, tmp_path: Path) -> None:
     """Backends of one name have numbers in a run; their specs tell the releases."""
     run = a_run(tmp_path / "runs" / "both", "1.9.0", 1)
@@ -197,7 +212,6 @@ case "$1 $2" in
   "backends uninstall") ;;
   "run -b") while [ "$1" != -o ]; do shift; done; if [ "$2" = tiebreak-history/runs/second@2.0 ]; then exit 3; fi
     cp -r "$RUN" "$2"; exit 1 ;;
-  "site "*) mkdir -p site; echo site > site/index.html ;;
   *) exec "$PYTHON" -m tiebreak "$@" ;;
 esac
 """

@@ -20,16 +20,21 @@ from tiebreak.golden.errors import InvalidInput
 @click.option(
     "--address", type=WORDS, default=None, metavar="URL", help="Where the site will be, for the links of its feed."
 )
-def site(runs_dir: Path, output: Path, address: str | None) -> None:
+@click.option(
+    "--history", type=PATH, default=None, metavar="FILE", help="Of `tiebreak history add`: a page of releases."
+)
+def site(runs_dir: Path, output: Path, address: str | None, history: Path | None) -> None:
     """Build a static site of the run folders in RUNS_DIR: no server, no network.
 
     It has the matrix of backends, documents and releases, a page for each cause with its history, each run's report,
     any two runs side by side, a search, badges and an Atom feed. The old site stays until the new one is whole.
     """
+    from tiebreak.conformance.gate.history_view import history_at
     from tiebreak.golden.untrusted_text import plural
     from tiebreak.reports.site.build import build_site
 
-    built = build_site(runs_dir, output, checked_address(address))
+    releases = None if history is None else history_at(history, by_release=True, backends=(), operators=())
+    built = build_site(runs_dir, output, checked_address(address), releases)
     for name, problem in built.skipped:
         click.echo(f"tiebreak: not counted: {ascii(name)[1:-1]}: {problem}", err=True)
     click.echo(f"{output / 'index.html'}: {plural(built.runs, 'run')}, {plural(built.causes, 'cause')}")
