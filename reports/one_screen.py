@@ -23,7 +23,7 @@ from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.severity import share_text
 from tiebreak.reports.story import Chapter, Finding, operator_names, story
 from tiebreak.reports.summary import MOST_TYPED_ROWS, shown_counts, typed_table, verdict_table
-from tiebreak.reports.verdict_matrix import Cells, folded_rows, mark_of, matrix_table, names_explained
+from tiebreak.reports.verdict_matrix import Cells, folded_rows, mark_of, matrix_table, most_columns, names_explained
 
 FEW = 6  # backends, or pairs of backend and operator whose table tells more and still fits
 LINES = 40  # of the screen
@@ -73,8 +73,11 @@ def matrix_parts(run: Run, console: Console, room: int) -> list[RenderableType]:
     if len(counts) <= FEW and height(console, [table := verdict_table(run)]) <= room:
         return [table]
     operators = list(dict.fromkeys(operator for _, operator in sorted(counts, key=lambda pair: pair[1])))
-    every, operators = operators, worst_operators(operators, counts)
     rows = folded_rows(run.info, counts)
+    every, operators = (
+        operators,
+        worst_operators(operators, counts, min(MOST_OPERATORS, most_columns(console.width, rows))),
+    )
     legend = [Text(text, "dim")] if (text := names_explained(operators, console.width, rows)) else []
     whole = matrix_table(rows, counts, operators, console.width)  # a line for each row, whose labels may fold the heads
     room -= height(console, [whole, *legend]) - len(rows)
@@ -90,13 +93,13 @@ def less_deviates(what: str) -> Text:
     return Text(f"… and {what} on which less deviates or fails")
 
 
-def worst_operators(operators: list[str], counts: Cells) -> list[str]:
-    """The operators on which most cases deviate or fail, as many as the screen has columns for, in their own order."""
+def worst_operators(operators: list[str], counts: Cells, most: int) -> list[str]:
+    """The operators on which most cases deviate or fail, so many of them, in their own order."""
     bad = dict.fromkeys(operators, 0)
     for (_, operator), found in counts.items():
         mark, number, _ = mark_of(found)
         bad[operator] += number if mark in "✗!" else 0
-    kept = set(sorted(operators, key=lambda operator: -bad[operator])[:MOST_OPERATORS])
+    kept = set(sorted(operators, key=lambda operator: -bad[operator])[:most])
     return [operator for operator in operators if operator in kept]
 
 

@@ -23,6 +23,7 @@ Rows = Mapping[str, str]  # a row's label to the backend whose cells it has
 MARKS = "✗ deviate ⇄ hazard ≈ as written ✓ exact ? unspecified ∅ unsupported ! failed"
 LABEL = 26  # columns of the first column, if there is room for more than that
 NARROWEST, WIDEST = 4, 8  # columns of a cell
+READABLE = 5  # columns in which numbers and heads of a cell are seldom cut
 TIGHT = 6  # columns that a cell needs for a space behind its mark
 
 
@@ -80,6 +81,11 @@ def initials(operator: str) -> str:
 def cell_width(width: int, label: int, columns: int) -> int:
     """How wide the cells can be beside labels as wide as they usually are."""
     return max(NARROWEST, min(WIDEST, (width - min(label, LABEL)) // max(columns, 1) - 1))
+
+
+def most_columns(width: int, rows: Rows) -> int:
+    """How many columns have room for what they say beside labels as wide as they usually are."""
+    return max(1, (width - min(widest(rows), LABEL)) // (READABLE + 1))
 
 
 def column_names(operators: Sequence[str], width: int, label: int) -> tuple[dict[str, str], int]:
