@@ -10,7 +10,7 @@ import numpy as np
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.model import Clause, Operator, Types
+from tiebreak.golden.operators.model import Answer, Clause, Contest, Operator, Types
 from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
 from tiebreak.golden.samples import gguf_dequantize as samples
 
@@ -58,6 +58,25 @@ CLAUSES = (
     ),
 )
 
+CONTESTED = (
+    Contest(
+        "gguf-infinite-scale",
+        "Is a block whose scale is infinite a block?",
+        ("GGD-U1",),
+        {"real": "float32", "quantized": "int8"},
+        ([1, -1, *[2] * 30], [float("inf")]),
+        (
+            Answer(f"{GGML}, ggml-quants.c, ggml_validate_row_data", "no: its data are invalid", "an error"),
+            Answer(Q8_0, "it asks nothing, and multiplies", "an infinity of the element's sign"),
+            Answer(
+                "gguf 0.19.0, ggml 0.13.1 of pywhispercpp 1.5.1 and tinygrad 0.14.0, as observed",
+                "they multiply",
+                "an infinity of the element's sign",
+            ),
+        ),
+    ),
+)
+
 
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (types.quantized, "float16"), (types.real,)
@@ -88,6 +107,7 @@ OPERATOR = Operator(
     formula="Q8_0: y = elements * scales; Q4_0: y = (elements - 8) * scales",
     sources=(Q8_0, Q4_0),
     clauses=CLAUSES,
+    contested=CONTESTED,
     attributes=(),
     forms=(("elements", "scales"),),
     outputs=("y",),
