@@ -74,10 +74,8 @@ def matrix_parts(run: Run, console: Console, room: int) -> list[RenderableType]:
         return [table]
     operators = list(dict.fromkeys(operator for _, operator in sorted(counts, key=lambda pair: pair[1])))
     rows = folded_rows(run.info, counts)
-    every, operators = (
-        operators,
-        worst_operators(operators, counts, min(MOST_OPERATORS, most_columns(console.width, rows))),
-    )
+    columns = min(MOST_OPERATORS, most_columns(console.width, rows))
+    every, operators = operators, worst_operators(operators, counts, columns)
     legend = [Text(text, "dim")] if (text := names_explained(operators, console.width, rows)) else []
     whole = matrix_table(rows, counts, operators, console.width)  # a line for each row, whose labels may fold the heads
     room -= height(console, [whole, *legend]) - len(rows)
