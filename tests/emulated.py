@@ -13,19 +13,19 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.emulators.cast_steps import cast_steps
-from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES, as_bytes, emulator_data, spread
-from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.running import RUNS
+from tiebreak.conformance.emulators.tables import TABLES
 from tiebreak.conformance.semantics.cast import CastArithmetic, is_negative
+from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
-from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 SCALES = (0.1, 0.0235, 1.0, 2.0**-13, 3.7e-5, 300.0)
+WITH_RESULTS = (CastArithmetic, FakeQuantizeArithmetic, QuantizeV2Arithmetic)  # of NaN and infinities, kept apart
 LOOP = """
 #include "%s"
 void every(const float *x, float scale, int8_t zero_point, int8_t *y, long n) {
@@ -39,13 +39,8 @@ def every_float16() -> Array:
     return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 
 
-def emulated(arithmetic: Any, semantics: Semantics) -> Emulated:
-    if isinstance(arithmetic, CastArithmetic):
-        return Emulated(arithmetic.node, cast_steps(arithmetic, semantics), "cast", "box", "1")
-    quantizes = isinstance(arithmetic, QuantizeArithmetic)
-    made = quantize_steps if quantizes else dequantize_steps
-    function = "quantize" if quantizes else "dequantize"
-    return Emulated(arithmetic.node, made(arithmetic, semantics), function, "box", "1")
+def emulated(arithmetic: Arithmetic, semantics: Semantics) -> Emulated:
+    return TABLES[type(arithmetic)].emulated(arithmetic, semantics, "box", "1")
 
 
 def probes_of(node: Node) -> list[Probe]:
@@ -62,7 +57,7 @@ def check_as_predicted(arithmetic: Arithmetic, semantics: Semantics, target: str
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, DEFAULTS[target].name)
         path.write_bytes(as_bytes(FILES[target](one, ["an emulator"])))
-        found = codes(RUNS[target](path, one)(*operands))
+        found = codes(RUNS[target](path, one)(*operands[: len(one.names)]))
     said = wanted != ANYTHING
     wrong = np.flatnonzero(said & (found != wanted))
     told = [(operand[wrong[:3]], wanted[wrong[:3]], found[wrong[:3]]) for operand in operands]
@@ -72,7 +67,9 @@ def check_as_predicted(arithmetic: Arithmetic, semantics: Semantics, target: str
 
 def predicted(arithmetic: Arithmetic, probe: Probe, semantics: Semantics) -> Array:
     """The codes that the table says; of a cast, those that were seen of NaN and infinities."""
-    special = arithmetic.special_of(probe) if isinstance(arithmetic, CastArithmetic) else ""
+    special = arithmetic.special_of(probe) if isinstance(arithmetic, WITH_RESULTS) else ""
+    if isinstance(arithmetic, FakeQuantizeArithmetic | QuantizeV2Arithmetic) and special:
+        return np.array([arithmetic.special_code(arithmetic.seen[special][0], probe)])
     if isinstance(arithmetic, CastArithmetic) and special:
         seen = arithmetic.nan if special == "nan" else arithmetic.infinite
         return np.array([seen[is_negative(probe)]])

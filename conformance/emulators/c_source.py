@@ -22,6 +22,7 @@ NAMES = {
             "clamp",
             "modulus",
             "odd_sum",
+            "flushed",
             "power_of_two",
         )
     },
@@ -29,6 +30,7 @@ NAMES = {
     **{"has_sign": "signbit", "exponent": "logb", "two_to": "two_to"},
 }
 ROUNDING = ("add", "subtract", "multiply", "divide")  # in 16 bits: in float32, then rounded again, which does no harm
+OF_DOUBLES = ("minimum", "maximum", "clamp", "flushed")
 HELPERS = {
     "minimum": "static double minimum(double a, double b) { return a < b || isnan(a) ? a : b; }\n",
     "maximum": "static double maximum(double a, double b) { return a > b || isnan(a) ? a : b; }\n",
@@ -36,6 +38,10 @@ HELPERS = {
     "modulus": """\
 /* The remainder of a whole number over a power of two, from 0 on. */
 static double modulus(double v, double size) { return v - floor(v / size) * size; }
+""",
+    "flushed": """\
+/* Numbers below the smallest normal one count as 0. */
+static double flushed(double v, double normal) { return fabs(v) < normal ? v * 0.0 : v; }
 """,
     "odd_sum": """\
 /* a + b, rounded to odd: rounding it again, to fewer digits, does no harm. */
@@ -104,6 +110,8 @@ class InC:
         if one.op in HELPERS:
             self.used.add(one.op)
         text = self.formats[one.op].format(*texts)
+        if one.op in OF_DOUBLES and one.type != DOUBLE:
+            text = f"(float){text}"  # it is one of its floats
         return self.shortened(one.type, text) if is_short(one.type) and one.op in ROUNDING else text
 
     def line(self, one: Computed, text: str) -> str:

@@ -73,7 +73,7 @@ def passed_through(entry: Entry, x: Computed, real: Computed, source: ElementTyp
     if source.bits <= SMALL_BITS:
         return READINGS[reading.id](real, source) if reading.id in READINGS else real
     if subnormals.flushes:
-        x = flushed("flushed_x", x, source.emin)
+        x = named("flushed_x", flushed(x, source.emin))
         real = named("flushed_real", double(x))
     return through(passage, carried_twice(real) if passage.carries_twice else x)
 
@@ -141,7 +141,7 @@ def as_bits(v: Computed, kind: FloatType) -> Computed:
 READINGS: Mapping[str, Callable[[Computed, FloatType], Computed]] = {
     "sibling-type": as_sibling,
     "integers": as_bits,
-    "subnormals-flushed": lambda v, kind: flushed("flushed_x", v, kind.emin),
+    "subnormals-flushed": lambda v, kind: named("flushed_x", flushed(v, kind.emin)),
     "doubled": lambda v, kind: v * TWO,
     "halved": lambda v, kind: v / TWO,
     "least-as-zero": lambda v, kind: where(step("equal", v, constant(2.0**kind.emin)), ZERO, v),

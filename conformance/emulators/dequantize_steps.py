@@ -36,7 +36,7 @@ class Product:
     flushes: bool
 
     def step(self, name: str, value: Computed) -> Computed:
-        return flushed(name, value, FLOAT_TYPES[self.scale.type].emin) if self.flushes else named(name, value)
+        return named(name, flushed(value, FLOAT_TYPES[self.scale.type].emin) if self.flushes else value)
 
     def number(self, whole: Computed) -> Computed:
         return number_of(whole, self.scale.type)
@@ -47,7 +47,7 @@ def dequantize_steps(arithmetic: DequantizeArithmetic, semantics: Semantics) -> 
     c, kinds = DequantizeCombination._make(semantics), [tensor.element for tensor in arithmetic.node.inputs]
     x, scale, zero_point = (given(name, kind) for name, kind in zip(("x", "scale", "zero_point"), kinds, strict=True))
     if c.subnormals.of_scale:
-        scale = flushed("flushed_scale", scale, FLOAT_TYPES[scale.type].emin)
+        scale = named("flushed_scale", flushed(scale, FLOAT_TYPES[scale.type].emin))
     product = Product(named("v", double(x)), named("z", double(zero_point)), scale, c.subnormals.of_steps)
     return ORDERS[c.position.id](product)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tiebreak.conformance.emulators.c_source import InC, is_short
 from tiebreak.conformance.emulators.python_source import (
@@ -20,30 +20,37 @@ from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
-NAMES = ("x", "scale", "zero_point")  # of a function's inputs, whatever the node calls them
-PARAMETERS = "; scale and zero_point are one number, or one for each x"
+NAMES = ("x", "scale", "zero_point")  # of the inputs of most functions, whatever the node calls them
 TORCH_INTEGERS = ("int8", "uint8", "int16", "int32")
 
 
 @dataclass(frozen=True)
 class Emulated:
-    """What a file emulates: a node, the steps to its result, the function's name, and who is emulated."""
+    """What a file emulates: a node, the steps to its result, the function's name, and who is emulated.
+
+    `inputs` are the function's names for the node's inputs, the first ones; `held` the one value that was audited of
+    each further input, by its name. `also` are the inputs that stand for the node's outputs after the first, which an
+    audit does not ask for.
+    """
 
     node: Node
     result: Computed
     function: str
     backend: str
     version: str
+    inputs: tuple[str, ...] = NAMES
+    held: Mapping[str, int] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The element types of the inputs and the result."""
-        return (*(tensor.element for tensor in self.node.inputs), self.node.output_type)
+        """The element types of the function's inputs and its result."""
+        return (*(tensor.element for tensor in self.node.inputs[: len(self.names)]), self.node.output_type)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The function's inputs."""
-        return NAMES[: len(self.node.inputs)]
+        return self.inputs[: len(self.node.inputs) - len(self.held)]
 
     @property
     def goal(self) -> str:
@@ -53,7 +60,9 @@ class Emulated:
     @property
     def said(self) -> str:
         """The function's docstring."""
-        return f"{self.types[0]} to {self.goal}{PARAMETERS if len(self.names) > 1 else ''}."
+        *others, last = self.names
+        parameters = f"; {', '.join(others[1:])} and {last} are one number, or one for each x" if others else ""
+        return f"{self.types[0]} to {self.goal}{parameters}."
 
 
 def numpy_file(one: Emulated, header: Sequence[str]) -> str:
@@ -93,7 +102,9 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 
 def backend_class(one: Emulated) -> str:
-    kinds, name, given = tuple(one.types), f"emulator of {one.backend}", ", ".join(one.names)
+    node, name = one.node, f"emulator of {one.backend}"
+    kinds, given = tuple(tensor.element for tensor in (*node.inputs, *node.outputs)), ", ".join((*one.names, *one.held))
+    outputs = ", ".join((f"{one.function}({', '.join(one.names)})", *one.also)) + "," * (not one.also)
     return f'''try:
     from tiebreak import Unsupported
 except ImportError:  # the function needs no Tiebreak
@@ -112,19 +123,21 @@ class Emulator:
             raise Unsupported(f"made for other types or attributes than {{types}}, {{dict(node.attributes)}}")
 
         def run({given}):
-{refusal_of_several(one)}            return ({one.function}({given}),)
+{refusals(one)}            return ({outputs})
 
         return run
 '''
 
 
-def refusal_of_several(one: Emulated) -> str:
-    """A node with several scales has an axis, which the function knows nothing of."""
-    if len(one.names) == 1:
-        return ""
-    return """            if scale.size != 1 or zero_point.size != 1:
-                raise Unsupported("made for one scale and one zero point")
-"""
+def refusals(one: Emulated) -> str:
+    """What the function knows nothing of: several parameters, which have an axis, and other values of what is held."""
+    lines = []
+    if parameters := one.names[1:]:
+        lines += [f"if {' or '.join(f'{name}.size != 1' for name in parameters)}:"]
+        lines += [f'    raise Unsupported("made for one {" and one ".join(parameters)}")']
+    for name, value in one.held.items():
+        lines += [f"if {name}.item() != {value}:", f'    raise Unsupported("made for {name} {value}")']
+    return "".join(f"            {line}\n" for line in lines)
 
 
 def torch_file(one: Emulated, header: Sequence[str]) -> str:
@@ -171,7 +184,7 @@ def c_file(one: Emulated, header: Sequence[str]) -> str:
             *(f" * {line}".rstrip() for line in header),
             " *",
             " * cc -std=c99 -O2 -ffp-contract=off -o emulator THIS_FILE -lm",
-            f" * {EXAMPLE_OF_ONE if len(one.names) == 1 else EXAMPLE}",
+            f" * {example_of(one.names)}",
             *in_floats(one),
             " */",
             PREAMBLE,
@@ -206,8 +219,15 @@ def main_of(function: str, parameters: Mapping[str, str]) -> str:
     )
 
 
-EXAMPLE = "echo '0.25 0.1 3' | ./emulator     (x, scale and zero_point of an element a line; its result)"
-EXAMPLE_OF_ONE = "echo 0.25 | ./emulator     (an x a line; its result)"
+def example_of(names: Sequence[str]) -> str:
+    """How to call the program."""
+    if len(names) == 1:
+        return "echo 0.25 | ./emulator     (an x a line; its result)"
+    return (
+        f"./emulator < FILE     (a line of FILE has an element's {', '.join(names[:-1])} and {names[-1]}; its result)"
+    )
+
+
 PREAMBLE = """\
 #include <float.h>
 #include <stdint.h>

@@ -11,27 +11,19 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
-from tiebreak.conformance.audit.operators import AUDITED
-from tiebreak.conformance.emulators.cast_steps import cast_steps
-from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
+from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
 from tiebreak.conformance.emulators.evidence import header_of
 from tiebreak.conformance.emulators.files import Emulated, c_file, numpy_file, torch_file
 from tiebreak.conformance.emulators.onnx_graph import onnx_file
-from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.running import RUNS, check_tools
-from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic, affine_dequantize
-from tiebreak.conformance.semantics.cast import CastArithmetic
+from tiebreak.conformance.emulators.tables import TABLES
 from tiebreak.conformance.semantics.model import ANYTHING, Semantics, codes
-from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
-from tiebreak.conformance.semantics.torch_quantize import torch_quantize
-from tiebreak.conformance.semantics.uniform_quantize import of_stablehlo, of_tensorflow
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.reports.records import write_aside
 
-KNOWN = (QuantizeArithmetic, torch_quantize, of_tensorflow, of_stablehlo, affine_dequantize, CastArithmetic)
 FILES: Mapping[str, Callable[[Emulated, Sequence[str]], str | bytes]] = {
     "numpy": numpy_file,
     "torch": torch_file,
@@ -57,9 +49,10 @@ class Asked:
 
 def check_emulated(node: Node, target: str) -> None:
     """Raise InvalidInput for an operator without emulators, or a target whose files can't be run here."""
-    known = [name for name, semantics in AUDITED.items() if semantics.arithmetic in KNOWN]
-    if node.operator not in known:
-        raise InvalidInput(f"emulators are written of {', '.join(known)}, not of {node.operator}")
+    if node.operator not in AUDITED or type(arithmetic_of(node)) not in TABLES:
+        usual = {name: arithmetic_of(audited_node(name, {}, "", "", 0)) for name in AUDITED}
+        known = ", ".join(name for name, arithmetic in usual.items() if type(arithmetic) in TABLES)
+        raise InvalidInput(f"emulators are written of {known}, not of {node.operator}")
     check_tools(target)
 
 
@@ -80,7 +73,9 @@ def emulator_data(
     except Unsupported as reason:
         return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
     asked = asked_elements(answer)
-    text = FILES[target](emulated, header_of(answer, data, semantics, asked.codes.size, command))
+    text = FILES[target](
+        emulated, [*header_of(answer, data, semantics, asked.codes.size, command), *further_outputs(emulated)]
+    )
     found = answers_of_file(text, target, emulated, asked)
     told["elements"] = asked.codes.size
     if (wrong := np.flatnonzero(found != asked.codes)).size:
@@ -106,14 +101,14 @@ def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple
 
 
 def emulated_node(answer: AuditAnswer, data: Mapping[str, Any], semantics: Semantics) -> Emulated:
-    arithmetic, facts = answer.inference.arithmetic, (str(data["backend"]), str(data["version"]))
-    if isinstance(arithmetic, QuantizeArithmetic):
-        return Emulated(answer.node, quantize_steps(arithmetic, semantics), "quantize", *facts)
-    if isinstance(arithmetic, DequantizeArithmetic):
-        return Emulated(answer.node, dequantize_steps(arithmetic, semantics), "dequantize", *facts)
-    if isinstance(arithmetic, CastArithmetic):
-        return Emulated(answer.node, cast_steps(arithmetic, semantics), "cast", *facts)
-    raise InvalidInput(f"no emulator is written of {answer.node.operator}")
+    arithmetic = answer.inference.arithmetic
+    return TABLES[type(arithmetic)].emulated(arithmetic, semantics, str(data["backend"]), str(data["version"]))
+
+
+def further_outputs(emulated: Emulated) -> list[str]:
+    """What the header says of outputs that an audit does not ask for."""
+    outputs = zip((tensor.name for tensor in emulated.node.outputs[1:]), emulated.also, strict=True)
+    return [f"the audit asked for no {name}: Emulator gives {given}" for name, given in outputs]
 
 
 def asked_elements(answer: AuditAnswer) -> Asked:
@@ -135,7 +130,7 @@ def answers_of_file(text: str | bytes, target: str, emulated: Emulated, asked: A
     with tempfile.TemporaryDirectory(prefix="tiebreak-emulator-") as folder:
         path = Path(folder, DEFAULTS[target].name)
         path.write_bytes(as_bytes(text))
-        return codes(RUNS[target](path, emulated)(*asked.operands))
+        return codes(RUNS[target](path, emulated)(*asked.operands[: len(emulated.names)]))
 
 
 def as_bytes(text: str | bytes) -> bytes:

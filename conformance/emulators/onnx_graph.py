@@ -21,7 +21,6 @@ OPERATORS = {
     **{"and": "And", "or": "Or", "not": "Not", "is_nan": "IsNaN", "where": "Where", "clamp": "Clip"},
     **{"rint": "Round", "ceil": "Ceil", "floor": "Floor", "minimum": "Min", "maximum": "Max"},
 }
-SHAPES = {"x": "elements", "scale": "parameters", "zero_point": "parameters"}  # one parameter, or one for each x
 OPSETS = {  # and versions of IR
     **dict.fromkeys(FLOAT8, (19, 9)),
     **dict.fromkeys(E8M0, (24, 12)),
@@ -74,6 +73,9 @@ class ModelOfSteps:
         if one.op == "copysign":  # of a number that is never negative
             signs = self.number(-1, one.type), self.number(1, one.type)
             return self.node("Mul", first, self.node("Where", self.negative(operands[1], one.type), *signs))
+        if one.op == "flushed":
+            tiny = self.node("Less", self.node("Abs", first), operands[1])
+            return self.node("Where", tiny, self.node("Mul", first, zero), first)
         if one.op == "power_of_two":
             return self.power_of_two(first)
         if one.op == "modulus":
@@ -163,7 +165,7 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
     last = model.cast(last, byte_for(kind)) if byte_for(kind) != kind else last
     model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind), **keeps))
     inputs = [
-        helper.make_tensor_value_info(name, onnx_type(held), [SHAPES[name]])
+        helper.make_tensor_value_info(name, onnx_type(held), ["elements" if name == "x" else "parameters"])
         for name, held in zip(one.names, one.types[:-1], strict=True)
     ]
     output = helper.make_tensor_value_info("y", onnx_type(kind), ["elements"])

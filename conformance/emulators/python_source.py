@@ -10,9 +10,13 @@ from tiebreak.conformance.emulators.writing import INFIX, formats_of, power_of_t
 from tiebreak.golden.elements import INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 
-LOGIC = {"and": "{} & {}", "or": "{} | {}", "not": "~{}", "odd_sum": "odd_sum({}, {})"} | {
-    op: f"{op}({{}})" for op in ("power_of_two", "exponent", "two_to")
-}
+LOGIC = {
+    "and": "{} & {}",
+    "or": "{} | {}",
+    "not": "~{}",
+    "odd_sum": "odd_sum({}, {})",
+    "flushed": "flushed({}, {})",
+} | {op: f"{op}({{}})" for op in ("power_of_two", "exponent", "two_to")}
 NAMES = {
     **{name: name for name in ("rint", "ceil", "floor", "abs", "copysign", "minimum", "maximum", "where")},
     **{"truncate": "trunc", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
@@ -25,6 +29,10 @@ def odd_sum(a, b):
     total = a + b
     back = total - a
     error = (a - (total - back)) + (b - back)
+'''
+FLUSHED = '''
+def flushed(v, normal):
+    """Numbers below the smallest normal one count as 0."""
 '''
 POWER_OF_TWO = '''
 def power_of_two(size):
@@ -50,6 +58,8 @@ class InNumPy:
     is_odd = np.asarray(total).view(np.int64) & 1 == 1
     return np.where((error == 0) | ~np.isfinite(total) | is_odd, total, other)
 """,
+        "flushed": f"""{FLUSHED}    return np.where(np.abs(v) < normal, v * 0, v).astype(v.dtype)
+""",
         "power_of_two": f"""{POWER_OF_TWO}    return size / (2 * np.frexp(size)[0])
 """,
         "exponent": f"""{EXPONENT}    return np.frexp(power)[1] - 1.0
@@ -66,7 +76,10 @@ class InNumPy:
         return f"{text}.astype({dtype_in_numpy(type)})"
 
     def call(self, one: Computed, texts: Sequence[str]) -> str:
-        return self.formats[one.op].format(*texts)
+        text = self.formats[one.op].format(*texts)
+        if one.op == "clamp" and is_of_ml_dtypes(one.type):
+            return f"{text}.astype({dtype_in_numpy(one.type)})"  # NumPy clips to float32
+        return text
 
     def line(self, one: Computed, text: str) -> str:
         return f"{one.name} = {text}"
@@ -86,6 +99,8 @@ class InTorch(InNumPy):
     other = torch.nextafter(total, torch.where(error > 0, there, -there))
     is_odd = total.contiguous().view(torch.int64) & 1 == 1
     return torch.where((error == 0) | ~torch.isfinite(total) | is_odd, total, other)
+""",
+        "flushed": f"""{FLUSHED}    return torch.where(torch.abs(v) < normal, v * 0, v)
 """,
         "power_of_two": f"""{POWER_OF_TWO}    return size / (2 * torch.frexp(size).mantissa)
 """,
@@ -114,7 +129,7 @@ class InTorch(InNumPy):
         if one.op == "copysign" and plain[0]:
             return f"torch.copysign(torch.full_like({texts[1]}, {texts[0]}), {texts[1]})"
         if one.op == "where" and all(plain[1:]):
-            return f"torch.where({texts[0]}, torch.tensor({texts[1]}, dtype=torch.float64), {texts[2]})"
+            return f"torch.where({texts[0]}, torch.tensor({texts[1]}, dtype=torch.{one.type}), {texts[2]})"
         return self.formats[one.op].format(*texts)
 
 

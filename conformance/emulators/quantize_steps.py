@@ -37,7 +37,7 @@ def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Comp
     x, scale, whole_zero = (given(name, tensor.element) for name, tensor in zip(NAMES, node.inputs, strict=True))
     zero_point = named("z", double(whole_zero))
     emin = least_normal(c.precision, node.inputs[0].dtype)
-    used_x = flushed("flushed_x", x, emin) if c.subnormals.of_x else x
+    used_x = named("flushed_x", flushed(x, emin)) if c.subnormals.of_x else x
     used_scale = scale_of(c, scale, emin)
     if c.precision.is_exact:
         added = zero_point if c.zero_point.first else None
@@ -59,7 +59,7 @@ def scale_of(c: Combination, scale: Computed, emin: int) -> Computed:
     """The scale, flushed if it counts as 0: see subnormals.with_factors."""
     if not c.subnormals.of_scale:
         return scale
-    used = flushed("flushed_scale", scale, emin)
+    used = named("flushed_scale", flushed(scale, emin))
     if c.subnormals.keeps_factors:
         is_factor = step("equal", step("abs", double(scale)), constant(2.0 ** (emin - 1)))
         used = where(is_factor, scale, used)
@@ -79,7 +79,7 @@ def argument_of_round(c: Combination, x: Computed, scale: Computed, zero_point: 
         return named("q", fused(cast(kind, x), reciprocal, number_of(zero_point, kind), kind), "rounded once")
     quotient = quotient_of(c, x, scale, kind)
     if c.subnormals.of_quotient:
-        quotient = flushed("quotient", quotient, c.precision.type.emin)
+        quotient = named("quotient", flushed(quotient, c.precision.type.emin))
     if c.zero_point.wider:
         return double(quotient) + zero_point
     return quotient + number_of(zero_point, kind) if c.zero_point.first else quotient

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
+
 from tiebreak.conformance.emulators.saturation_steps import TypeEnds
 from tiebreak.conformance.emulators.steps import Computed, constant, step, where
 from tiebreak.conformance.semantics.special_ends import SpecialEnd
+from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 
 ZERO, ONE = constant(0), constant(1)
 
@@ -29,3 +32,26 @@ CODES: Mapping[str, Callable[[Computed, TypeEnds], Computed]] = {
     "highest-before-zero-point-then-wrap": lambda zero_point, ends: ends.wrap(ends.highest + zero_point),
     "lowest-before-zero-point-then-wrap": lambda zero_point, ends: ends.wrap(ends.lowest + zero_point),
 }
+
+
+def is_special(name: str, x: Computed) -> Computed:
+    """Whether x is a NaN or the infinity that a special facet is about."""
+    if name == "nan":
+        return step("is_nan", x)
+    return step("equal", x, constant(np.inf if name == "positive_infinity" else -np.inf, x.type))
+
+
+def as_largest(x: Computed, negative: Mapping[str, bool]) -> Computed:
+    """x, but for these special facets the largest finite number, or its negative."""
+    real = FLOAT_TYPES[x.type]
+    largest = float(np.array([real.largest_bits], f"uint{real.bits}").view(numpy_dtype(x.type))[0])
+    for name, below in negative.items():
+        x = where(is_special(name, x), constant(-largest if below else largest, x.type), x)
+    return x
+
+
+def with_results(result: Computed, x: Computed, specials: Mapping[str, Computed]) -> Computed:
+    """The result, but what the special facets have for a special x."""
+    for name, value in specials.items():
+        result = where(is_special(name, x), value, result)
+    return result

@@ -5,10 +5,12 @@ A step names an operation and the steps that it takes. Nothing in here runs; wri
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from tiebreak.golden.elements import FLOAT_TYPES
 
+NAMELESS = "t"  # of a line: t1, t2, …
 DOUBLE, SINGLE, TRUTH = "float64", "float32", "bool"
 COMPARISONS = {"less", "greater", "at_most", "at_least", "equal", "is_nan", "is_finite", "has_sign", "and", "or", "not"}
 
@@ -105,11 +107,9 @@ def number_of(whole: Computed, type: str) -> Computed:
     return cast(type, cast(SINGLE, whole) if FLOAT_TYPES[type].bits == 16 else whole)
 
 
-def flushed(name: str, value: Computed, emin: int) -> Computed:
+def flushed(value: Computed, emin: int) -> Computed:
     """A subnormal number becomes a zero of its sign."""
-    zero, tiny = constant(0, value.type), constant(2.0**emin, value.type)
-    value = named(f"kept_{name}", value)
-    return named(name, where(step("abs", value) < tiny, value * zero, value), "subnormal numbers count as 0")
+    return step("flushed", value, constant(2.0**emin, value.type))
 
 
 def fused(a: Computed, b: Computed, added: Computed, type: str) -> Computed:
@@ -121,3 +121,25 @@ def fused(a: Computed, b: Computed, added: Computed, type: str) -> Computed:
 def modulus(value: Computed, size: float) -> Computed:
     """The remainder of a whole number over a power of two, from 0 on."""
     return step("modulus", value, constant(size))
+
+
+def with_names(result: Computed) -> Computed:
+    """The same steps, where each that others take twice has a line of its own."""
+    uses = Counter[int]()
+    count_uses(result, uses)
+    return named_where_shared(result, uses, {})
+
+
+def count_uses(one: Computed, uses: Counter[int]) -> None:
+    uses[id(one)] += 1
+    if uses[id(one)] == 1:
+        for operand in one.operands:
+            count_uses(operand, uses)
+
+
+def named_where_shared(one: Computed, uses: Counter[int], made: dict[int, Computed]) -> Computed:
+    if id(one) not in made:
+        operands = tuple(named_where_shared(operand, uses, made) for operand in one.operands)
+        name = one.name or (NAMELESS if operands and uses[id(one)] > 1 else "")
+        made[id(one)] = Computed(one.op, one.type, operands, name, one.note, one.value) if operands else one
+    return made[id(one)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Protocol
 
-from tiebreak.conformance.emulators.steps import Computed
+from tiebreak.conformance.emulators.steps import NAMELESS, Computed
 
 INFIX = {
     "add": "{} + {}",
@@ -23,6 +24,7 @@ INFIX = {
 }
 LOGIC = ("and", "or", "not")
 PLAIN = (1 / 16, 2.0**16)  # powers of two beyond these are written as such
+LONG = 90  # columns of an expression that has a line of its own
 WIDEST = 110  # columns of a line with its note
 
 
@@ -53,24 +55,31 @@ class Writer:
     language: Language
     lines: list[str] = field(default_factory=list)
     constants: dict[str, Computed] = field(default_factory=dict)
-    names: dict[str, Computed] = field(default_factory=dict)
+    names: dict[Computed, str] = field(default_factory=dict)  # of the steps that have lines
 
     def text(self, one: Computed) -> str:
         """The name of a step, once its line is written; or an expression."""
-        if one.op == "input" or (one.name and self.names.get(one.name) is one):
-            return one.name
+        if one.op == "input" or one in self.names:
+            return self.names.get(one, one.name)
         if one.op == "constant":
             if one.name:
                 self.constants.setdefault(one.name, one)
             return one.name or self.language.number(one.value, one.type)
         text = self.expression(one)
-        if not one.name:
+        if not one.name and len(text) < LONG:
             return text
-        if one.name in self.names:
-            raise ValueError(f"two steps are called {one.name}")
-        self.names[one.name] = one
-        self.lines += with_note(self.language.line(one, text), self.language.note(one.note) if one.note else "")
-        return one.name
+        self.names[one] = name = self.free_name(one.name or NAMELESS)
+        line = self.language.line(replace(one, name=name), text)
+        self.lines += with_note(line, self.language.note(one.note) if one.note else "")
+        return name
+
+    def free_name(self, name: str) -> str:
+        """The name, with a number behind it if another step has it."""
+        taken = set(self.names.values())
+        numbered = (
+            f"{name}{'' if name == NAMELESS else '_'}{number}" for number in count(1 if name == NAMELESS else 2)
+        )
+        return next(one for one in chain([] if name == NAMELESS else [name], numbered) if one not in taken)
 
     def expression(self, one: Computed) -> str:
         texts = [self.text(operand) for operand in one.operands]
@@ -103,6 +112,6 @@ def formats_of(names: Mapping[str, str], form: str) -> dict[str, str]:
 
 
 ARGUMENTS = {
-    **dict.fromkeys(("copysign", "minimum", "maximum", "modulus", "remainder", "odd_sum"), 2),
+    **dict.fromkeys(("copysign", "minimum", "maximum", "modulus", "remainder", "odd_sum", "flushed"), 2),
     **dict.fromkeys(("where", "clamp"), 3),
 }

@@ -131,8 +131,8 @@ def probe_with_limits(node: Node, limits: Limits, random: np.random.Generator, m
         ends = neighbours(np.array(held[:2]).astype(dtype), (-2, -1, 0, 1, 2))
         far = np.array([-3e38, -1e4, -1.0, 0.0, 1.0, 1e4, 3e38]).astype(dtype)
         any_ = random.uniform(low - width / 10, low + width * 1.1, ANY).astype(dtype)
-    x = np.concatenate([near, ends, far, any_])
-    x = x[np.isfinite(x.astype(np.float64))]
+        x = np.concatenate([near, ends, far, any_])
+        x = x[np.isfinite(x.astype(np.float64))]
     if most and x.size > most:
         x = x[random.choice(x.size, most, replace=False)]
     return with_limits(x, limits, node)

@@ -17,7 +17,8 @@ from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 
-LARGEST = np.finfo(np.float32).max  # the document's scale factor where no side of the range counts
+LARGEST = float(np.finfo(np.float32).max)  # the document's scale factor where no side of the range counts
+SMALLEST = float(np.float32(1) / np.float32(LARGEST))  # and the step
 
 
 class Unrounded(NamedTuple):
@@ -224,7 +225,7 @@ def of_smaller_side(o: UnscaledInRange) -> tuple[Array, Array]:
     """The smaller of both sides' factors, and the larger of their steps. A side that does not count has the largest."""
     sides = tuple((o.number(end), side) for end, side in ((o.lowest, o.low), (o.quantized.highest, o.high)))
     factors = (np.where(end * side > 0, end / side, LARGEST) for end, side in sides)
-    steps = (np.where(end * side > 0, side / end, 1 / LARGEST) for end, side in sides)
+    steps = (np.where(end * side > 0, side / end, SMALLEST) for end, side in sides)
     return np.minimum(*factors).astype(o.dtype), np.maximum(*steps).astype(o.dtype)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from tiebreak.conformance.semantics.dynamic_scale import StepRule
 from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
-from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.range_steps import OUTPUTS_FLUSHED, STEPS_KEPT, SUBNORMAL_STEPS, CodesInRange
 from tiebreak.golden.elements import IntegerType
@@ -30,11 +29,11 @@ def ratio_first(o: CodesInRange, x: Array, count: Array) -> Array:
 
 
 def ratio_fused(o: CodesInRange, x: Array, count: Array) -> Array:
-    return o.step(fused_multiply_add(x, np.asarray(o.step(o.width / count)), o.ends[0], o.dtype))
+    return o.fused(x, o.step(o.width / count), o.ends[0])
 
 
 def ratio_by_reciprocal(o: CodesInRange, count: Array) -> Array:
-    return np.asarray(o.step(o.width * o.step(o.number(1) / count)))
+    return o.step(o.width * o.step(o.number(1) / count))
 
 
 def reciprocal_ratio(o: CodesInRange, x: Array, count: Array) -> Array:
@@ -42,7 +41,7 @@ def reciprocal_ratio(o: CodesInRange, x: Array, count: Array) -> Array:
 
 
 def reciprocal_ratio_fused(o: CodesInRange, x: Array, count: Array) -> Array:
-    return o.step(fused_multiply_add(x, ratio_by_reciprocal(o, count), o.ends[0], o.dtype))
+    return o.fused(x, ratio_by_reciprocal(o, count), o.ends[0])
 
 
 def divided_before_width(o: CodesInRange, x: Array, count: Array) -> Array:
@@ -145,7 +144,8 @@ DOCUMENTED_COMBINED = CombinedCombination(FLOAT32, IN_ORDER, HALF_RANGE, ALL_STE
 def combined(o: CodesInRange, one: CombinedCombination) -> Array:
     """The results of MIN_COMBINED (in the working precision) of integers whose operands are in that precision."""
     count = o.number(one.range_of_type.of(o))
-    return np.asarray(one.position.of(o, one.offset.of(o), count))
+    result: Array = one.position.of(o, one.offset.of(o), count)
+    return result
 
 
 @lru_cache(maxsize=8)

@@ -51,7 +51,7 @@ def moved(whole: Callable[[Array], Array]) -> Callable[[Array, Array], tuple[Arr
 def half_away(values: Array) -> Array:
     wide = values.astype(np.float64)
     whole = np.trunc(wide)
-    return np.asarray(whole + np.copysign(np.abs(wide - whole) >= 0.5, wide)).astype(values.dtype)
+    return (whole + np.copysign(np.abs(wide - whole) >= 0.5, wide)).astype(values.dtype)
 
 
 MINIMA = (
@@ -119,9 +119,10 @@ def first(o: CodesInRange, one: FirstCombination) -> Array:
     scale, (low, high) = one.scaling.of(o), o.ends
     start, is_multiple = one.minimum.of(low, scale)
     later = o if one.precision is not DOUBLE_AFTER_SCALE else replace(o, dtype=np.dtype(np.float64))
-    whole, wide = np.asarray(start).astype(later.dtype), scale.astype(later.dtype)
+    whole, wide = start.astype(later.dtype), scale.astype(later.dtype)
     begun = np.where(low == high, low.astype(later.dtype), later.step(whole * wide)) if is_multiple else whole
-    return np.asarray(one.position.of(FirstOperands(later, wide, begun)))
+    result: Array = one.position.of(FirstOperands(later, wide, begun))
+    return result
 
 
 @lru_cache(maxsize=8)

@@ -127,7 +127,8 @@ def documented_scaled(kind: IntegerType) -> ScaledCombination:
 
 def scaled(o: CodesInRange, one: ScaledCombination) -> Array:
     """The results of SCALED, in the working precision; `o` has the narrow_range that counts."""
-    return np.asarray(one.position.of(o, o.step(one.factor.of(one.scaling.of(o)))))
+    result: Array = one.position.of(o, o.step(one.factor.of(one.scaling.of(o))))
+    return result
 
 
 @lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.semantics.dynamic_scale import StepRule
-from tiebreak.conformance.semantics.places import as_type, flush_subnormals
+from tiebreak.conformance.semantics.places import as_type, flush_subnormals, fused_multiply_add
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType
 from tiebreak.golden.problem import Array
 
@@ -34,6 +34,10 @@ class CodesInRange:
         """What a step gives in the working precision."""
         found = as_type(np.asarray(values), self.dtype)
         return flush_subnormals(found, EMIN) if self.flushes else found
+
+    def fused(self, a: Array, b: Array, added: Array) -> Array:
+        """a * b + added, rounded once."""
+        return self.step(fused_multiply_add(a, np.asarray(b), added, self.dtype))
 
     def number(self, value: Array | float) -> Array:
         """Integers, which are no subnormals, in the working precision."""

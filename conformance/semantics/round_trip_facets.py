@@ -127,7 +127,8 @@ def times_integer(s: RoundedStep, x: Array, by: SideFactor) -> Array:
 
 def plus_half(s: RoundedStep, x: Array, by: SideFactor) -> Array:
     """A number (float64) that ties upward take where the floor of a half more is, product and sum rounded once."""
-    return np.asarray(s.fused(x, by.factor, np.asarray(0.5)).astype(np.float64) - 0.5)
+    total: Array = s.fused(x, by.factor, np.asarray(0.5)).astype(np.float64)
+    return total - 0.5
 
 
 def over_factor(s: RoundedStep, whole: Array, by: SideFactor) -> Array:

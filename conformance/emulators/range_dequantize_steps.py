@@ -1,0 +1,43 @@
+"""The steps of TensorFlow's Dequantize: the formulas of its tables, traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.emulators.quantize_v2_steps import RANGE
+from tiebreak.conformance.emulators.steps import SINGLE, Computed, cast, double, flushed, given, named, with_names
+from tiebreak.conformance.emulators.traced import Traced, fused
+from tiebreak.conformance.semantics.model import Semantics
+from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
+from tiebreak.conformance.semantics.range_steps import EMIN, STEPS_FLUSHED, STEPS_KEPT, CodesInRange
+
+
+class TracedCodes(CodesInRange):
+    """As CodesInRange, of steps."""
+
+    def step(self, values: Any) -> Any:
+        found = self.number(values)
+        return Traced(flushed(found.of, EMIN)) if self.flushes and isinstance(found, Traced) else found
+
+    def number(self, value: Any) -> Any:
+        return value.astype(self.dtype) if isinstance(value, Traced) else np.asarray(value).astype(self.dtype)
+
+    def fused(self, a: Any, b: Any, added: Any) -> Any:
+        return self.step(fused(a, b, added, self.dtype.name))
+
+
+def range_dequantize_steps(arithmetic: RangeDequantizeArithmetic, semantics: Semantics) -> Computed:
+    """The result, a float32."""
+    node, subnormals = arithmetic.node, semantics[-1]
+    operands: Any = (
+        Traced(double(given("x", node.input_type)), whole=True),
+        *(Traced(given(one, SINGLE)) for one in RANGE),
+    )
+    x, low, high = operands
+    flushes, single = subnormals is STEPS_FLUSHED, np.dtype(np.float32)
+    codes = TracedCodes(x, low, high, arithmetic.kind, arithmetic.narrow, single, flushes)
+    found: Any = arithmetic.values(codes, semantics)
+    result = cast(SINGLE, found.of)
+    return with_names(named("y", result if subnormals is STEPS_KEPT else flushed(result, EMIN)))

@@ -1,0 +1,64 @@
+"""The tables of semantics that emulators are written of: what each one's file has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tiebreak.conformance.emulators.cast_steps import cast_steps
+from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
+from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
+from tiebreak.conformance.emulators.fake_quantize_steps import LIMITS, fake_quantize_steps
+from tiebreak.conformance.emulators.files import NAMES, Emulated
+from tiebreak.conformance.emulators.paddle_steps import paddle_steps
+from tiebreak.conformance.emulators.quantize_steps import quantize_steps
+from tiebreak.conformance.emulators.quantize_v2_steps import RANGE as RANGE_OF_V2
+from tiebreak.conformance.emulators.quantize_v2_steps import quantize_v2_steps
+from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
+from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
+from tiebreak.conformance.emulators.steps import Computed
+from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
+from tiebreak.conformance.semantics.cast import CastArithmetic
+from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.semantics.model import Arithmetic, Semantics
+from tiebreak.conformance.semantics.paddle_quantize import PaddleQuantizeArithmetic
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
+from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
+from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
+from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
+
+
+@dataclass(frozen=True)
+class EmulatedTable:
+    """The name of the file's function, how its steps are made of a table and a semantics, and its inputs' names.
+
+    `held` are inputs of which a table knows one value, by name; `also` as in Emulated.
+    """
+
+    function: str
+    steps: Callable[[Any, Semantics], Computed]
+    inputs: tuple[str, ...] = NAMES
+    held: Mapping[str, int] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+
+    def emulated(self, arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:
+        """Raises Unsupported for an arithmetic that no steps can do."""
+        result = self.steps(arithmetic, semantics)
+        names = {tensor.name for tensor in arithmetic.node.inputs}
+        held = {name: value for name, value in self.held.items() if name in names}
+        return Emulated(arithmetic.node, result, self.function, backend, version, self.inputs, held, self.also)
+
+
+TABLES: Mapping[type, EmulatedTable] = {
+    QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
+    DequantizeArithmetic: EmulatedTable("dequantize", dequantize_steps),
+    CastArithmetic: EmulatedTable("cast", cast_steps),
+    FakeQuantizeArithmetic: EmulatedTable("fake_quantize", fake_quantize_steps, ("x", *LIMITS)),
+    FakeLevels: EmulatedTable("fake_quantize", fake_levels_steps),
+    RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ("x", *RANGE), {"num_bits": BITS}),
+    QuantizeV2Arithmetic: EmulatedTable("quantize", quantize_v2_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
+    RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
+    PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
+}

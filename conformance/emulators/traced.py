@@ -1,0 +1,123 @@
+"""Runs a table's own formulas on steps instead of numbers, so that an emulator has each of them as the table has it.
+
+A table's formula takes NumPy arrays and asks nothing of their values: what it does to `Traced` numbers are its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.emulators.steps import (
+    TRUTH,
+    Computed,
+    cast,
+    constant,
+    double,
+    flushed,
+    named,
+    number_of,
+    step,
+    where,
+)
+from tiebreak.conformance.semantics.precisions import Precision
+from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
+
+UFUNCS: Mapping[Any, str] = {
+    np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide",
+    np.negative: "negative", np.absolute: "abs", np.minimum: "minimum", np.maximum: "maximum",
+    np.rint: "rint", np.floor: "floor", np.ceil: "ceil", np.trunc: "truncate", np.copysign: "copysign",
+    np.less: "less", np.less_equal: "at_most", np.greater: "greater", np.greater_equal: "at_least",
+    np.equal: "equal", np.logical_and: "and", np.bitwise_and: "and", np.bitwise_or: "or", np.invert: "not",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+    """A step that NumPy's operations are done to. `whole`: it stands for an integer, held as a float64."""
+
+    of: Computed
+    whole: bool = False
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(bool) if self.of.type == TRUTH else numpy_dtype(self.of.type)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Traced:
+        kind = np.dtype(dtype).name
+        if self.whole and kind in FLOAT_TYPES:
+            return Traced(number_of(self.of, kind))
+        return Traced(cast(kind, self.of))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        if method != "__call__" or options or ufunc not in UFUNCS:
+            return NotImplemented
+        operands = steps_of(inputs)
+        if UFUNCS[ufunc] == "copysign" and operands[0].type == TRUTH:  # a truth counts 0 or 1
+            kind = operands[1].type
+            operands[0] = where(operands[0], constant(1, kind), constant(0, kind))
+        whole = all(getattr(one, "whole", True) for one in inputs if not isinstance(one, float))
+        return Traced(step(UFUNCS[ufunc], *operands), whole and any(map(is_whole, inputs)))
+
+    def __array_function__(
+        self, function: Any, types: Any, arguments: Sequence[Any], options: Mapping[str, Any]
+    ) -> Any:
+        if function is np.where:
+            condition, *both = arguments
+            return Traced(where(condition.of, *steps_of(both)), all(map(is_whole, both)))
+        if function is np.clip:
+            return Traced(step("clamp", *steps_of(arguments)), is_whole(arguments[0]))
+        return NotImplemented
+
+    def __bool__(self) -> bool:
+        raise TypeError("a step has no value to decide by")
+
+
+def line(name: str, value: Any) -> Any:
+    """The same number on a line of its own, if it is a step."""
+    return Traced(named(name, value.of), value.whole) if isinstance(value, Traced) else value
+
+
+def is_whole(one: Any) -> bool:
+    return isinstance(one, Traced) and one.whole
+
+
+def steps_of(operands: Sequence[Any]) -> list[Computed]:
+    """The operands as steps of one type, that of the traced ones or of arrays: a number without a type takes it."""
+    typed = [one.of.type if isinstance(one, Traced) else one.dtype.name for one in operands if hasattr(one, "dtype")]
+    kinds = {one for one in typed if one != TRUTH} or {TRUTH}
+    if len(kinds) > 1:
+        raise TypeError(f"{' beside '.join(sorted(kinds))}: NumPy would compute in one of them or in a third one")
+    (kind,) = kinds
+    return [one.of if isinstance(one, Traced) else constant(float(one), kind) for one in operands]
+
+
+@dataclass(frozen=True)
+class TracedStep:
+    """As RoundedStep of a facet: what becomes of the result of each step in a working precision."""
+
+    precision: Precision
+    tiny: int | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.precision.dtype
+
+    def __call__(self, values: Any) -> Any:
+        if not isinstance(values, Traced):
+            return np.asarray(values).astype(self.dtype)
+        found = values.astype(self.dtype)
+        return found if self.tiny is None else Traced(flushed(found.of, self.tiny))
+
+    def fused(self, a: Any, b: Any, added: Any) -> Any:
+        """a * b + added, rounded once."""
+        return self(fused(a, b, added, self.precision.type.name))
+
+
+def fused(a: Any, b: Any, added: Any, kind: str) -> Traced:
+    """As places.fused_multiply_add."""
+    x, y, more = (double(one.of) if isinstance(one, Traced) else constant(float(one)) for one in (a, b, added))
+    return Traced(cast(kind, step("odd_sum", x * y, more)))
