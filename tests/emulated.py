@@ -13,10 +13,10 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.emulators import tables
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES, as_bytes, emulator_data, spread
 from tiebreak.conformance.emulators.running import RUNS
-from tiebreak.conformance.emulators.tables import TABLES
 from tiebreak.conformance.semantics.cast import CastArithmetic, is_negative
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
@@ -40,7 +40,7 @@ def every_float16() -> Array:
 
 
 def emulated(arithmetic: Arithmetic, semantics: Semantics) -> Emulated:
-    return TABLES[type(arithmetic)].emulated(arithmetic, semantics, "box", "1")
+    return tables.emulated(arithmetic, semantics, "box", "1")
 
 
 def probes_of(node: Node) -> list[Probe]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tiebreak.conformance.emulators.steps import DOUBLE, TRUTH, Computed
+from tiebreak.conformance.emulators.steps import DOUBLE, LONG, TRUTH, Computed
 from tiebreak.conformance.emulators.writing import INFIX, formats_of, power_of_two
 from tiebreak.golden.elements import FLOAT_TYPES
 
@@ -23,6 +23,7 @@ NAMES = {
             "modulus",
             "odd_sum",
             "flushed",
+            "floor_divide",
             "power_of_two",
         )
     },
@@ -30,6 +31,7 @@ NAMES = {
     **{"has_sign": "signbit", "exponent": "logb", "two_to": "two_to"},
 }
 ROUNDING = ("add", "subtract", "multiply", "divide")  # in 16 bits: in float32, then rounded again, which does no harm
+WHOLE = {"minimum": "least", "maximum": "greatest", "clamp": "held", "abs": "llabs"}  # of 64 bits
 OF_DOUBLES = ("minimum", "maximum", "clamp", "flushed")
 HELPERS = {
     "minimum": "static double minimum(double a, double b) { return a < b || isnan(a) ? a : b; }\n",
@@ -59,6 +61,14 @@ static double power_of_two(double size) {
   int exponent;
   return size / (2.0 * frexp(size, &exponent));
 }
+""",
+    "least": "static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n",
+    "greatest": "static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }\n",
+    "held": "static int64_t held(int64_t v, int64_t low, int64_t high) "
+    "{ return v < low ? low : v > high ? high : v; }\n",
+    "floor_divide": """\
+/* The greatest integer that is no larger than a quotient; size is positive. */
+static int64_t floor_divide(int64_t v, int64_t size) { return v / size - (v % size < 0); }
 """,
     "two_to": "static double two_to(double exponent) { return ldexp(1.0, (int)exponent); }\n",
     "rounded": """\
@@ -93,6 +103,8 @@ class InC:
         self.used: set[str] = set()
 
     def number(self, value: float, type: str) -> str:
+        if type == LONG:
+            return f"{int(value)}LL"
         sign, suffix = "-" if value < 0 else "", "" if type == DOUBLE else "f"
         if not math.isfinite(value):
             return f"{sign}{'NAN' if math.isnan(value) else 'INFINITY'}"
@@ -107,6 +119,9 @@ class InC:
     def call(self, one: Computed, texts: Sequence[str]) -> str:
         if one.op == "where":
             texts = [f"({text})" if " ? " in text else text for text in texts]
+        if one.type == LONG and one.op in WHOLE:
+            self.used.add(WHOLE[one.op])
+            return f"{WHOLE[one.op]}({', '.join(texts)})"
         if one.op in HELPERS:
             self.used.add(one.op)
         text = self.formats[one.op].format(*texts)
@@ -121,7 +136,7 @@ class InC:
         return f"/* {text} */"
 
     def kind(self, type: str) -> str:
-        return "double" if type == DOUBLE else "int" if type == TRUTH else "float"
+        return {DOUBLE: "double", TRUTH: "int", LONG: "int64_t"}.get(type, "float")
 
     def shortened(self, type: str, text: str) -> str:
         self.used |= {type, "rounded"}

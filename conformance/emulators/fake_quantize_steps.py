@@ -9,7 +9,7 @@ import numpy as np
 from tiebreak.conformance.emulators.rounding_steps import rounded
 from tiebreak.conformance.emulators.special_steps import as_largest, with_results
 from tiebreak.conformance.emulators.steps import Computed, cast, constant, flushed, given, named, with_names
-from tiebreak.conformance.emulators.traced import Traced, TracedStep, line
+from tiebreak.conformance.emulators.traced import Traced, line
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.fake_quantize_facets import FakeQuantizeCombination, SpecialOutput
 from tiebreak.conformance.semantics.model import Semantics
@@ -25,10 +25,10 @@ def fake_quantize_steps(arithmetic: FakeQuantizeArithmetic, semantics: Semantics
     kind = arithmetic.node.input_type
     if one.precision.is_exact:
         raise Unsupported(NO_EXACT)
-    s: Any = TracedStep(one.precision, one.precision.type.emin if one.subnormals.steps else None)
+    s: Any = one.subnormals.step_in(one.precision)
     real, *limits = (given(name, kind) for name in ("x", *LIMITS))
     number = as_number(arithmetic, real)
-    used = (Traced(flushed(o, arithmetic.tiny) if one.subnormals.flushes else o) for o in (number, *limits))
+    used = (one.subnormals.flushed(Traced(o), arithmetic.tiny) for o in (number, *limits))
     operands: Any = (operand.astype(one.precision.dtype) for operand in used)
     x, low, high, first, last = operands
     n = s(np.asarray(arithmetic.n))

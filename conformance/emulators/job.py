@@ -16,7 +16,7 @@ from tiebreak.conformance.emulators.evidence import header_of
 from tiebreak.conformance.emulators.files import Emulated, c_file, numpy_file, torch_file
 from tiebreak.conformance.emulators.onnx_graph import onnx_file
 from tiebreak.conformance.emulators.running import RUNS, check_tools
-from tiebreak.conformance.emulators.tables import TABLES
+from tiebreak.conformance.emulators.tables import emulated, table_of
 from tiebreak.conformance.semantics.model import ANYTHING, Semantics, codes
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
@@ -49,9 +49,9 @@ class Asked:
 
 def check_emulated(node: Node, target: str) -> None:
     """Raise InvalidInput for an operator without emulators, or a target whose files can't be run here."""
-    if node.operator not in AUDITED or type(arithmetic_of(node)) not in TABLES:
+    if node.operator not in AUDITED or not table_of(arithmetic_of(node)):
         usual = {name: arithmetic_of(audited_node(name, {}, "", "", 0)) for name in AUDITED}
-        known = ", ".join(name for name, arithmetic in usual.items() if type(arithmetic) in TABLES)
+        known = ", ".join(name for name, arithmetic in usual.items() if table_of(arithmetic))
         raise InvalidInput(f"emulators are written of {known}, not of {node.operator}")
     check_tools(target)
 
@@ -69,14 +69,13 @@ def emulator_data(
         place = "an answer depends on the operand's place" if data["path_dependent"] else "no known semantics fits"
         return told | {"why": f"{place}: there is no one arithmetic to emulate"}
     try:
-        semantics, emulated = shortest(answer, data, target)
+        semantics, one = shortest(answer, data, target)
     except Unsupported as reason:
         return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
     asked = asked_elements(answer)
-    text = FILES[target](
-        emulated, [*header_of(answer, data, semantics, asked.codes.size, command), *further_outputs(emulated)]
-    )
-    found = answers_of_file(text, target, emulated, asked)
+    header = header_of(answer, data, semantics, asked.codes.size, command)
+    text = FILES[target](one, [*header, *further_outputs(one)])
+    found = answers_of_file(text, target, one, asked)
     told["elements"] = asked.codes.size
     if (wrong := np.flatnonzero(found != asked.codes)).size:
         return told | {"differs": difference(answer, asked, found, int(wrong[0])), "why": "the file differs"}
@@ -90,19 +89,14 @@ def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple
     reason = Unsupported()
     for semantics in answer.inference.alive[:MOST_TRIED]:
         try:
-            emulated = emulated_node(answer, data, semantics)
-            found.append((len(FILES[target](emulated, ())), semantics, emulated))
+            arithmetic = answer.inference.arithmetic
+            one = emulated(arithmetic, semantics, str(data["backend"]), str(data["version"]))
+            found.append((len(FILES[target](one, ())), semantics, one))
         except Unsupported as refusal:
             reason = refusal
     if not found:
         raise reason
-    _, semantics, emulated = min(found, key=lambda one: one[0])
-    return semantics, emulated
-
-
-def emulated_node(answer: AuditAnswer, data: Mapping[str, Any], semantics: Semantics) -> Emulated:
-    arithmetic = answer.inference.arithmetic
-    return TABLES[type(arithmetic)].emulated(arithmetic, semantics, str(data["backend"]), str(data["version"]))
+    return min(found, key=lambda one: one[0])[1:]
 
 
 def further_outputs(emulated: Emulated) -> list[str]:

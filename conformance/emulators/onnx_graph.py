@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.conformance.emulators.c_source import ROUNDING, is_short
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for, is_plain
-from tiebreak.conformance.emulators.steps import DOUBLE, SINGLE, TRUTH, Computed
+from tiebreak.conformance.emulators.steps import DOUBLE, LONG, SINGLE, TRUTH, Computed
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
 
@@ -78,6 +78,11 @@ class ModelOfSteps:
             return self.node("Where", tiny, self.node("Mul", first, zero), first)
         if one.op == "power_of_two":
             return self.power_of_two(first)
+        if one.op == "floor_divide":
+            rest = self.node("Mod", *operands)
+            return self.node("Div", self.node("Sub", first, rest), operands[1])
+        if one.op == "two_to":
+            return self.node("Pow", self.number(2, DOUBLE), first)
         if one.op == "modulus":
             whole = self.node("Floor", self.node("Div", *operands))
             return self.node("Sub", first, self.node("Mul", whole, operands[1]))
@@ -85,7 +90,7 @@ class ModelOfSteps:
             return self.node("Mod", *operands, fmod=1)
         if one.op == "has_sign":
             raise Unsupported("ONNX has no operator for the sign of a NaN")
-        if one.op in ("exponent", "two_to"):
+        if one.op == "exponent":
             raise Unsupported("ONNX has no operator for the exponent of a number")
         raise Unsupported("ONNX has no operator for a fused multiply-add, or for a sum that is rounded once")
 
@@ -124,15 +129,17 @@ class ModelOfSteps:
         return self.cast(self.cast(name, type), SINGLE)
 
     def cast(self, name: str, type: str) -> str:
+        from onnx import TensorProto
+
         from tiebreak.adapters.onnx_models import onnx_type
 
-        return self.node("Cast", name, to=onnx_type(type))
+        return self.node("Cast", name, to=TensorProto.INT64 if type == LONG else onnx_type(type))
 
     def number(self, value: float, type: str, name: str = "") -> str:
         from onnx import numpy_helper
 
         name = name or f"{value!r}_{type}".replace("-", "minus_")
-        kind = np.float64 if type == DOUBLE else np.float32
+        kind = {DOUBLE: np.float64, LONG: np.int64}.get(type, np.float32)
         self.initializers.setdefault(name, numpy_helper.from_array(np.asarray(value, kind), name))
         return name
 

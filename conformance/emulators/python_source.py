@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from tiebreak.conformance.emulators.steps import DOUBLE, Computed
+from tiebreak.conformance.emulators.steps import DOUBLE, LONG, Computed
 from tiebreak.conformance.emulators.writing import INFIX, formats_of, power_of_two
 from tiebreak.golden.elements import INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
@@ -20,7 +20,7 @@ LOGIC = {
 NAMES = {
     **{name: name for name in ("rint", "ceil", "floor", "abs", "copysign", "minimum", "maximum", "where")},
     **{"truncate": "trunc", "is_nan": "isnan", "is_finite": "isfinite", "remainder": "fmod"},
-    **{"clamp": "clip", "modulus": "mod", "has_sign": "signbit"},
+    **{"clamp": "clip", "modulus": "mod", "has_sign": "signbit", "floor_divide": "floor_divide"},
 }
 TORCH = "torch"
 ODD_SUM = '''
@@ -69,7 +69,7 @@ class InNumPy:
     }
 
     def number(self, value: float, type: str) -> str:
-        text = python_number(value, "np")
+        text = str(int(value)) if type == LONG else python_number(value, "np")
         return text if type == DOUBLE else f"{dtype_in_numpy(type)}({text})"
 
     def cast(self, of: Computed, type: str, text: str) -> str:
@@ -111,7 +111,7 @@ class InTorch(InNumPy):
     }
 
     def number(self, value: float, type: str) -> str:
-        return python_number(value, TORCH)
+        return str(int(value)) if type == LONG else python_number(value, TORCH)
 
     def cast(self, of: Computed, type: str, text: str) -> str:
         if of.type == DOUBLE and type == "float16":

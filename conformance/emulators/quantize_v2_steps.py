@@ -18,13 +18,6 @@ from tiebreak.golden.errors import Unsupported
 RANGE = ("min_range", "max_range")
 
 
-class TracedInRange(UnscaledInRange):
-    """As UnscaledInRange, of steps."""
-
-    def step(self, values: Any) -> Any:
-        return values.astype(self.dtype)
-
-
 def quantize_v2_steps(arithmetic: QuantizeV2Arithmetic, semantics: Semantics) -> Computed:
     """The code, as a float64. Raises Unsupported for steps that are not rounded."""
     precision, formula, scaling, ends, offset, mode = QuantizeV2Combination._make(semantics)
@@ -35,7 +28,7 @@ def quantize_v2_steps(arithmetic: QuantizeV2Arithmetic, semantics: Semantics) ->
     number = as_largest(x, {name: name == "negative_infinity" for name, end in seen.items() if not end.value})
     operands: Any = (Traced(one).astype(precision.dtype) for one in (number, low, high))
     used, bottom, top = operands
-    unscaled = TracedInRange(used, bottom, top, precision.dtype, arithmetic.quantized, arithmetic.lowest)
+    unscaled = UnscaledInRange(used, bottom, top, precision.dtype, arithmetic.quantized, arithmetic.lowest)
     unrounded: Any = formula.argument(unscaled, scaling, ends, offset)
     whole = rounded(named("q", unrounded.value.of), mode)
     if unrounded.taken is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tiebreak.conformance.emulators.quantize_v2_steps import RANGE
 from tiebreak.conformance.emulators.steps import SINGLE, Computed, cast, double, flushed, given, named, with_names
-from tiebreak.conformance.emulators.traced import Traced, fused
+from tiebreak.conformance.emulators.traced import Traced
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
 from tiebreak.conformance.semantics.range_steps import EMIN, STEPS_FLUSHED, STEPS_KEPT, CodesInRange
@@ -17,15 +17,8 @@ from tiebreak.conformance.semantics.range_steps import EMIN, STEPS_FLUSHED, STEP
 class TracedCodes(CodesInRange):
     """As CodesInRange, of steps."""
 
-    def step(self, values: Any) -> Any:
-        found = self.number(values)
-        return Traced(flushed(found.of, EMIN)) if self.flushes and isinstance(found, Traced) else found
-
     def number(self, value: Any) -> Any:
         return value.astype(self.dtype) if isinstance(value, Traced) else np.asarray(value).astype(self.dtype)
-
-    def fused(self, a: Any, b: Any, added: Any) -> Any:
-        return self.step(fused(a, b, added, self.dtype.name))
 
 
 def range_dequantize_steps(arithmetic: RangeDequantizeArithmetic, semantics: Semantics) -> Computed:

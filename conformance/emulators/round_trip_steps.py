@@ -9,7 +9,7 @@ import numpy as np
 from tiebreak.conformance.emulators.fake_quantize_steps import NO_EXACT
 from tiebreak.conformance.emulators.rounding_steps import rounded
 from tiebreak.conformance.emulators.steps import Computed, cast, flushed, given, named, with_names
-from tiebreak.conformance.emulators.traced import Traced, TracedStep, line
+from tiebreak.conformance.emulators.traced import Traced, line
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.round_trip import RoundTripArithmetic
 from tiebreak.conformance.semantics.round_trip_facets import (
@@ -30,11 +30,10 @@ def round_trip_steps(arithmetic: RoundTripArithmetic, semantics: Semantics) -> C
     if one.precision.is_exact:
         raise Unsupported(NO_EXACT)
     flushes, emin, kind = one.subnormals.flushes, node.real.emin, node.input_type
-    s = TracedStep(one.precision, one.precision.type.emin if one.subnormals.steps else None)
+    s: Any = one.subnormals.step_in(one.precision)
     operands = (given(name, kind) for name in ("x", *RANGE))
-    x, low, high = (
-        line(f"used_{o.name}", Traced(flushed(o, emin) if flushes else o).astype(one.precision.dtype)) for o in operands
-    )
+    used: Any = ((o.name, one.subnormals.flushed(Traced(o), emin)) for o in operands)  # type: ignore[arg-type]
+    x, low, high = (line(f"used_{name}", o.astype(one.precision.dtype)) for name, o in used)
     lowest, highest = arithmetic.integers
     if one.lowest is not AS_SAID:
         lowest = -highest - (lowest == -highest)

@@ -88,25 +88,27 @@ def rounded_exactly(x: Computed, scale: Computed, q: Computed, added: Computed |
         negative & some, step("negative", multiple) - ONE, where(negative, step("negative", multiple), multiple)
     )
     below = named("below", first if added is None else first + added)
-    takes = takes_integer_above(mode, below, some, negative, rest, other)
+    more = named("more", (negative & some & (rest < other)) | (~negative & (rest > other)))
+    takes = takes_integer_above(mode, below, some, more, step("equal", rest, other))
     whole = below if takes is None else named("near", where(takes, below + ONE, below))
     return where(step("abs", q) < constant(FAR), whole, q)
 
 
 def takes_integer_above(
-    mode: RoundMode, below: Computed, some: Computed, negative: Computed, rest: Computed, other: Computed
+    mode: RoundMode, below: Computed, some: Computed, more: Computed, tie: Computed
 ) -> Computed | None:
-    """As places.takes_integer_above; None if never."""
-    minus = below < constant(0)
+    """As places.takes_integer_above; None if never.
+
+    Beyond the integer `below` there is `some`thing, `more` than a half, or a half: a `tie`.
+    """
+    minus = below < constant(0, below.type)
     directed = {"ROUND_TOWARD_INFINITY": some & ~minus, "ROUND_TOWARD_ZERO": some & minus, "ROUND_UP": some}
     if mode.id in (*directed, "ROUND_DOWN"):
         return directed.get(mode.id)
-    more = named("more", (negative & some & (rest < other)) | (~negative & (rest > other)))
-    tie = step("equal", rest, other)
     ties = {
         "ROUND_NEAREST_TOWARD_INFINITY": tie & ~minus,
         "ROUND_NEAREST_TOWARD_ZERO": tie & minus,
         "ROUND_NEAREST_UPWARD": tie,
-        EVEN: tie & step("equal", modulus(below, 2), ONE),
+        EVEN: tie & step("equal", modulus(below, 2), constant(1, below.type)),
     }
     return more | ties[mode.id] if mode.id in ties else more

@@ -12,12 +12,13 @@ from tiebreak.golden.elements import FLOAT_TYPES
 
 NAMELESS = "t"  # of a line: t1, t2, …
 DOUBLE, SINGLE, TRUTH = "float64", "float32", "bool"
+LONG = "int64"  # of whole numbers that float64 may not hold
 COMPARISONS = {"less", "greater", "at_most", "at_least", "equal", "is_nan", "is_finite", "has_sign", "and", "or", "not"}
 
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """One operation. Its result is rounded to `type`, a float type's name or "bool"; an input may have any type.
+    """One operation. Its result is rounded to `type`: a float type's name, "int64" or "bool". An input may have any.
 
     With a `name` the result has a line of its own, behind which `note` stands as a comment. `value` is a constant's.
     """
@@ -120,6 +121,8 @@ def fused(a: Computed, b: Computed, added: Computed, type: str) -> Computed:
 
 def modulus(value: Computed, size: float) -> Computed:
     """The remainder of a whole number over a power of two, from 0 on."""
+    if value.type == LONG:
+        return value - step("floor_divide", value, constant(size, LONG)) * constant(size, LONG)
     return step("modulus", value, constant(size))
 
 

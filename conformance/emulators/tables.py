@@ -11,6 +11,7 @@ from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
 from tiebreak.conformance.emulators.fake_quantize_steps import LIMITS, fake_quantize_steps
 from tiebreak.conformance.emulators.files import NAMES, Emulated
+from tiebreak.conformance.emulators.integer_scaling_steps import REQUANTIZE, RESCALE, scaling_steps
 from tiebreak.conformance.emulators.paddle_steps import paddle_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.quantize_v2_steps import RANGE as RANGE_OF_V2
@@ -51,7 +52,7 @@ class EmulatedTable:
         return Emulated(arithmetic.node, result, self.function, backend, version, self.inputs, held, self.also)
 
 
-TABLES: Mapping[type, EmulatedTable] = {
+OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
     DequantizeArithmetic: EmulatedTable("dequantize", dequantize_steps),
     CastArithmetic: EmulatedTable("cast", cast_steps),
@@ -62,3 +63,20 @@ TABLES: Mapping[type, EmulatedTable] = {
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
 }
+OF_OPERATORS: Mapping[str, EmulatedTable] = {
+    "tosa.RESCALE": EmulatedTable("rescale", scaling_steps(RESCALE), ("x", *RESCALE)),
+    "tflite.Requantize": EmulatedTable("requantize", scaling_steps(REQUANTIZE), ("x", *REQUANTIZE)),
+    "tensorflow.UniformRequantize": EmulatedTable("requantize", scaling_steps(REQUANTIZE), ("x", *REQUANTIZE)),
+}
+
+
+def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:
+    """How emulators of an arithmetic are written; None if they aren't."""
+    return OF_OPERATORS.get(arithmetic.node.operator) or OF_ARITHMETICS.get(type(arithmetic))
+
+
+def emulated(arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:
+    """Raises Unsupported for an arithmetic that no steps can do."""
+    table = table_of(arithmetic)
+    assert table is not None
+    return table.emulated(arithmetic, semantics, backend, version)

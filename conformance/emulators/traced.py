@@ -1,6 +1,7 @@
 """Runs a table's own formulas on steps instead of numbers, so that an emulator has each of them as the table has it.
 
 A table's formula takes NumPy arrays and asks nothing of their values: what it does to `Traced` numbers are its steps.
+What NumPy lacks, semantics/places.py does; both of its functions that tables use are here for steps.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.emulators.steps import (
+    LONG,
     TRUTH,
     Computed,
     cast,
@@ -23,15 +25,16 @@ from tiebreak.conformance.emulators.steps import (
     step,
     where,
 )
-from tiebreak.conformance.semantics.precisions import Precision
+from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 
 UFUNCS: Mapping[Any, str] = {
     np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide",
-    np.negative: "negative", np.absolute: "abs", np.minimum: "minimum", np.maximum: "maximum",
-    np.rint: "rint", np.floor: "floor", np.ceil: "ceil", np.trunc: "truncate", np.copysign: "copysign",
-    np.less: "less", np.less_equal: "at_most", np.greater: "greater", np.greater_equal: "at_least",
-    np.equal: "equal", np.logical_and: "and", np.bitwise_and: "and", np.bitwise_or: "or", np.invert: "not",
+    np.floor_divide: "floor_divide", np.negative: "negative", np.absolute: "abs", np.copysign: "copysign",
+    np.minimum: "minimum", np.maximum: "maximum",
+    np.rint: "rint", np.floor: "floor", np.ceil: "ceil", np.trunc: "truncate",
+    np.less: "less", np.less_equal: "at_most", np.greater: "greater", np.greater_equal: "at_least", np.equal: "equal",
+    np.logical_and: "and", np.bitwise_and: "and", np.bitwise_or: "or", np.invert: "not",
 }  # fmt: skip
 
 
@@ -44,7 +47,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(bool) if self.of.type == TRUTH else numpy_dtype(self.of.type)
+        return np.dtype(self.of.type) if self.of.type in (TRUTH, LONG) else numpy_dtype(self.of.type)
 
     def astype(self, dtype: Any, copy: bool = True) -> Traced:
         kind = np.dtype(dtype).name
@@ -95,29 +98,14 @@ def steps_of(operands: Sequence[Any]) -> list[Computed]:
     return [one.of if isinstance(one, Traced) else constant(float(one), kind) for one in operands]
 
 
-@dataclass(frozen=True)
-class TracedStep:
-    """As RoundedStep of a facet: what becomes of the result of each step in a working precision."""
-
-    precision: Precision
-    tiny: int | None = None
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return self.precision.dtype
-
-    def __call__(self, values: Any) -> Any:
-        if not isinstance(values, Traced):
-            return np.asarray(values).astype(self.dtype)
-        found = values.astype(self.dtype)
-        return found if self.tiny is None else Traced(flushed(found.of, self.tiny))
-
-    def fused(self, a: Any, b: Any, added: Any) -> Any:
-        """a * b + added, rounded once."""
-        return self(fused(a, b, added, self.precision.type.name))
-
-
-def fused(a: Any, b: Any, added: Any, kind: str) -> Traced:
+@fused_multiply_add.register
+def fused(a: Traced, b: Any, added: Any, dtype: np.dtype[Any]) -> Any:  # type: ignore[misc]
     """As places.fused_multiply_add."""
     x, y, more = (double(one.of) if isinstance(one, Traced) else constant(float(one)) for one in (a, b, added))
-    return Traced(cast(kind, step("odd_sum", x * y, more)))
+    return Traced(cast(dtype.name, step("odd_sum", x * y, more)))
+
+
+@flush_subnormals.register
+def flush(values: Traced, emin: int) -> Any:  # type: ignore[misc]
+    """As places.flush_subnormals."""
+    return Traced(flushed(values.of, emin))

@@ -112,6 +112,8 @@ def formats_of(names: Mapping[str, str], form: str) -> dict[str, str]:
 
 
 ARGUMENTS = {
-    **dict.fromkeys(("copysign", "minimum", "maximum", "modulus", "remainder", "odd_sum", "flushed"), 2),
+    **dict.fromkeys(
+        ("copysign", "minimum", "maximum", "modulus", "remainder", "odd_sum", "flushed", "floor_divide"), 2
+    ),
     **dict.fromkeys(("where", "clamp"), 3),
 }

@@ -235,7 +235,9 @@ def clipped(values: Array, kind: IntegerType) -> Array:
 
 
 def wrapped(values: Array, kind: IntegerType) -> Array:
-    return np.asarray(np.mod(values - kind.lowest, 1 << kind.bits) + kind.lowest)
+    size = 1 << kind.bits
+    low: Array = values - (values - kind.lowest) // size * size
+    return low
 
 
 def saturated(whole: Array, point: Array, kind: IntegerType) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,8 +45,9 @@ def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
     return np.asarray(np.logical_and(rest > 0, directed[mode]))
 
 
+@singledispatch
 def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype[np.floating]) -> Array:
-    """a * b + added, rounded once to a type of at most 24 significand bits.
+    """a * b + added, rounded once to a type of at most 24 significand bits. Emulators have it of steps, too.
 
     The product is exact in float64. The sum is rounded to odd in float64, so that rounding it again does no harm.
     """
@@ -59,7 +61,11 @@ def as_type(values: Array, dtype: np.dtype[Any]) -> Array:
     return values.astype(dtype, copy=False)
 
 
+@singledispatch
 def flush_subnormals(values: Array, emin: int) -> Array:
-    """The values with zeros for subnormal numbers; `emin` is the smallest exponent of a normal number."""
+    """The values with zeros for subnormal numbers; `emin` is the smallest exponent of a normal number.
+
+    Emulators have it of steps, too.
+    """
     tiny = values.dtype.type(2.0**emin)
     return as_type(np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values), values.dtype)

@@ -41,7 +41,7 @@ class UnscaledInRange:
     lowest: int
 
     def step(self, values: Array) -> Array:
-        return as_type(np.asarray(values), self.dtype)
+        return as_type(values, self.dtype)
 
     def number(self, value: float) -> Array:
         return np.asarray(value).astype(self.dtype)

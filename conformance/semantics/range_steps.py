@@ -32,12 +32,12 @@ class CodesInRange:
 
     def step(self, values: Array) -> Array:
         """What a step gives in the working precision."""
-        found = as_type(np.asarray(values), self.dtype)
+        found = as_type(values, self.dtype)
         return flush_subnormals(found, EMIN) if self.flushes else found
 
     def fused(self, a: Array, b: Array, added: Array) -> Array:
         """a * b + added, rounded once."""
-        return self.step(fused_multiply_add(a, np.asarray(b), added, self.dtype))
+        return self.step(fused_multiply_add(a, b, added, self.dtype))
 
     def number(self, value: Array | float) -> Array:
         """Integers, which are no subnormals, in the working precision."""

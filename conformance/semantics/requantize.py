@@ -113,13 +113,15 @@ FACTORS = (
 def divided(values: Array, factor: Factor, others: tuple[Array, ...], precision: Precision) -> Array:
     kind = precision.dtype
     number = (values.astype(kind) * others[0].astype(kind)).astype(kind)
-    return np.asarray((number / others[2].astype(kind)).astype(kind))
+    quotient: Array = (number / others[2].astype(kind)).astype(kind)
+    return quotient
 
 
 def times_reciprocal(values: Array, factor: Factor, others: tuple[Array, ...], precision: Precision) -> Array:
     kind = precision.dtype
     number = (values.astype(kind) * others[0].astype(kind)).astype(kind)
-    return np.asarray((number * (kind.type(1) / others[2].astype(kind))).astype(kind))
+    quotient: Array = (number * (kind.type(1) / others[2].astype(kind))).astype(kind)
+    return quotient
 
 
 THROUGH_NUMBERS = (

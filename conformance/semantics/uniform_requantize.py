@@ -47,10 +47,10 @@ from tiebreak.golden.rounding import EVEN
 def merged(values: Array, factor: Factor, others: tuple[Array, ...], precision: Precision) -> Array:
     """The zero points are merged in float64, as a compiler does. The output's is taken off without a rounding."""
     dtype, (scale, own, other, last) = precision.dtype, others
-    ratio = float(scale) / float(other)
-    zero = dtype.type(float(last) - float(own) * ratio)
-    total = fused_multiply_add((values + own).astype(dtype), np.asarray(dtype.type(ratio)), zero, dtype)
-    return np.asarray(total.astype(np.float64) - float(last))
+    ratio = scale.astype(np.float64) / other.astype(np.float64)
+    zero = (last.astype(np.float64) - own.astype(np.float64) * ratio).astype(dtype)
+    total = fused_multiply_add((values + own).astype(dtype), ratio.astype(dtype), zero.astype(np.float64), dtype)
+    return total.astype(np.float64) - last.astype(np.float64)
 
 
 MERGED = ProductPosition(

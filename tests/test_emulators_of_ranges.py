@@ -1,4 +1,4 @@
-"""Emulators of tables whose own formulas are traced give what the tables predict, and what libraries gave."""
+"""Emulators of fake quantizers, ranges and requantizers give what their tables predict, and what libraries gave."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ NODES: dict[str, tuple[str, dict[str, Any], tuple[str, str]]] = {
     "Dequantize": ("tensorflow.Dequantize", {}, ("int8", "float32")),
     "Dequantize, MIN_FIRST": ("tensorflow.Dequantize", {"mode": "MIN_FIRST"}, ("int16", "float32")),
     "Dequantize, SCALED": ("tensorflow.Dequantize", {"mode": "SCALED"}, ("int32", "float32")),
+    "RESCALE": ("tosa.RESCALE", {}, ("", "")),
+    "RESCALE, int32": ("tosa.RESCALE", {"rounding_mode": "DOUBLE_ROUND"}, ("int32", "int8")),
+    "RESCALE, scale16": ("tosa.RESCALE", {"scale32": False}, ("int16", "uint8")),
+    "Requantize": ("tflite.Requantize", {}, ("uint8", "int8")),
+    "Requantize, int32": ("tflite.Requantize", {"rounding": "double"}, ("int32", "int16")),
+    "UniformRequantize": ("tensorflow.UniformRequantize", {}, ("", "")),
 }
 REFUSED = (
     "steps that no type rounds",
@@ -123,10 +129,12 @@ def cli(backend: str, *said: str) -> Any:
         ("tensorflow", "tensorflow.Dequantize"),
         ("tensorflow", "tensorflow.QuantizeAndDequantizeV3"),
         ("openvino", "openvino.FakeQuantize --attr levels=2"),
+        ("tensorflow", "tensorflow.UniformRequantize"),
+        ("litert", "tflite.Requantize"),
     ],
 )
 def test_a_library_and_its_emulator(backend: str, operator: str, target: str, tmp_path: Path) -> None:
-    pytest.importorskip(backend)
+    pytest.importorskip({"litert": "ai_edge_litert"}.get(backend, backend))
     path = tmp_path / "emulator"
     result = cli(backend, "--operator", *operator.split(), "--emulator", target, "-o", str(path))
     assert result.exit_code == 0 and "an emulator, which gives what the backend gave" in result.output, result.output
