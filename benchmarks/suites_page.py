@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from typing import Any
 import suite_tests as own
 
 from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.offline.export import export_cases
 from tiebreak.conformance.power.arithmetics import WrongArithmetic, answered
 from tiebreak.conformance.power.minimal import fewest_cases, form_problem, sorted_names
 from tiebreak.conformance.power.own_tests import OwnTest, Power, power_of
@@ -31,6 +33,7 @@ from tiebreak.golden.nodes import Case
 
 ROOT = Path(__file__).parent.parent
 RESULTS, PAGE = ROOT / "benchmarks" / "suites" / "results.json", ROOT / "docs" / "suites.md"
+READY = ROOT / "benchmarks" / "suites" / "ready"
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 
@@ -139,6 +142,11 @@ def main() -> None:
         RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(name, len(results[name]["cases"]), flush=True)
     PAGE.write_text(page(results), encoding="utf-8")
+    for path in READY.rglob("*.*"):
+        path.unlink()
+    for name, content in ready_files(results).items():
+        (READY / name).parent.mkdir(parents=True, exist_ok=True)
+        (READY / name).write_bytes(content)
 
 
 HEAD = """# What other suites' tests stop
@@ -153,14 +161,16 @@ vector of the same types stops, if the suite's form can say it. A mistake that i
 A suite's runner may have a tolerance. *Pass* counts what passes with it, *exactly* what would pass if results were
 compared exactly. *Cases* is how many golden vectors stop the rest, and the fewest that do, by an exact search.
 
-`benchmarks/suites/quantizeLinear-tiebreak.https.any.js` has the cases that WPT's list lacks, ready to send.
+`benchmarks/suites/ready` has the cases that each suite lacks in the suite's own form, ready to send: node tests in
+Python for ONNX, a list in JavaScript for WPT, programs for StableHLO.
 
 | suite | tests | elements | wrong arithmetics | pass | exactly | cases |
 | --- | --- | --- | --- | --- | --- | --- |
 """
 SEND = """
-These golden vectors stop what passes. `tiebreak vectors export FOLDER --format {suite} --case ID …` writes them
-in the suite's form; see [cases for other suites](offline.md#cases-for-other-suites).
+These golden vectors stop what passes. They are in `benchmarks/suites/ready/{folder}`, written with
+`tiebreak vectors export FOLDER --format {layout}` and a `--case` for each;
+see [cases for other suites](offline.md#cases-for-other-suites).
 
 | case | elements |
 | --- | --- |
@@ -173,6 +183,25 @@ The suite's tolerance hides these from every case:
 """
 PASSING = "| what passes | why |\n| --- | --- |\n"
 IN_LOOPS = "rounds-in-"  # what the causes of vector loops begin with
+
+
+def layout_of(suite: str) -> str:
+    """The layout in which a suite takes new tests: ONNX makes its files of tests in Python."""
+    return "onnx-node" if suite == "onnx" else SUITES[suite].layout
+
+
+def ready_files(results: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of the cases that suites lack, by their paths in the folder READY."""
+    found = {}
+    for one in results.values():
+        chosen = tuple(case["case"] for case in one["cases"])
+        if chosen:
+            with tempfile.TemporaryDirectory() as folder:
+                export_cases(plan(Selection(case_ids=chosen, level="")), Path(folder, "new"), layout_of(one["suite"]))
+                written = Path(folder, "new", "cases")
+                for path in sorted(written.rglob("*.*")):
+                    found[f"{one['suite']}/{path.relative_to(written)}"] = path.read_bytes()
+    return found
 
 
 def page(results: Mapping[str, Any]) -> str:
@@ -196,7 +225,7 @@ def section(one: Mapping[str, Any]) -> str:
     text = f"\n## {one['title']}\n\n" + "\n\n".join(fill(line, 120, break_long_words=False) for line in about)
     text += "\n\n" + (PASSING + "".join(rows_of(passing)) if passing else "Every wrong arithmetic is stopped.\n")
     if one["cases"]:
-        text += SEND.format(suite=one["suite"])
+        text += SEND.format(folder=one["suite"], layout=layout_of(one["suite"]))
         text += "".join(f"| `{case['case']}` | {case['elements']} |\n" for case in one["cases"])
     if one["left"]:
         text += HIDDEN + "".join(f"| {sentence} |\n" for sentence in one["left"])

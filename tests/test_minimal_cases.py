@@ -22,7 +22,7 @@ from tiebreak.conformance.power.arithmetics import answered
 from tiebreak.conformance.power.cover import fewest_cover
 from tiebreak.conformance.power.minimal import fewest_cases
 from tiebreak.conformance.power.stops import decoded, stopping
-from tiebreak.conformance.power.suites import SUITES, near_in_onnx, near_in_wpt
+from tiebreak.conformance.power.suites import SUITES, near_in_iree, near_in_onnx, near_in_openvino, near_in_wpt
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.samples.model import Tensor
@@ -126,6 +126,34 @@ def test_what_wpt_takes_for_near_is_one_ulp(kind: str, ulp: float) -> None:
     one = np.array([1.0])
     assert near_in_wpt(kind, one, one + ulp).all()
     assert not near_in_wpt(kind, one, one + 2 * ulp).any()
+
+
+@pytest.mark.parametrize(("kind", "atol"), [("float32", 1e-4), ("float16", 1e-3), ("bfloat16", 1e-2), ("int8", 0)])
+def test_what_iree_takes_for_near_is_what_its_program_says(kind: str, atol: float) -> None:
+    """Tried with iree-run-module 3.13.0 --expected_output, numbers, NaN, infinities and zeros."""
+    expected = np.array([1.0, 0.0, np.nan, np.inf, -0.0, 1.0])
+    got = np.array([1.0 + atol / 2, -0.0, np.nan, np.inf, 0.0, np.nan])
+    assert near_in_iree(kind, expected, got).tolist() == [True, True, True, True, True, False]
+    assert not near_in_iree(kind, np.array([1.0, np.inf]), np.array([1.001 + 2 * atol, -np.inf])).any()
+
+
+def test_what_openvino_takes_for_near_is_four_ulp_of_a_float32() -> None:
+    one, ulp = np.array([1.0, -1.0, 0.0]), np.array([2.0**-23, -(2.0**-23), 2.0**-149])
+    assert near_in_openvino("float32", one, one + 4 * ulp).all()
+    assert not near_in_openvino("float32", one, one + 5 * ulp).any()
+    assert near_in_openvino(
+        "float32", np.array([2.0**-148, np.nan, np.inf]), np.array([-(2.0**-148), np.nan, np.inf])
+    ).all()
+    assert not near_in_openvino("float32", np.array([1.0, np.nan, np.inf]), np.array([np.nan, 1.0, 3.4e38])).any()
+    assert (
+        not near_in_openvino("float16", one[:2], one[:2] + 2.0**-10).any() and near_in_openvino("int8", one, one).all()
+    )
+
+
+def test_a_choice_tells_how_far_it_is() -> None:
+    heard: list[tuple[int, int]] = []
+    fewest_cases(SMALL[:5], "exact", told=lambda done, of: heard.append((done, of)))
+    assert heard == [(number, 5) for number in range(1, 6)]
 
 
 def test_codes_of_floats_are_decoded_as_their_bits() -> None:

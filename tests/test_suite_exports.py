@@ -216,5 +216,5 @@ def test_tosa_needs_its_package_and_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setitem(sys.modules, "tosa_reference_model", None)
     export_tosa.loaded.cache_clear()
-    with pytest.raises(InvalidInput, match="needs tosa-tools: pip install"):
+    with pytest.raises(InvalidInput, match="needs tosa-tools beside Tiebreak: pip install"):
         export_tosa.loaded()

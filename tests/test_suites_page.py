@@ -36,6 +36,16 @@ def test_the_page_is_made_of_the_results() -> None:
     assert suites_page.PAGE.read_text(encoding="utf-8") == suites_page.page(results)
 
 
+def test_the_files_that_are_ready_to_send_are_those_of_the_results() -> None:
+    """Otherwise: python benchmarks/suites_page.py"""
+    pytest.importorskip("onnx")
+    wanted = suites_page.ready_files(json.loads(suites_page.RESULTS.read_text(encoding="utf-8")))
+    there = {str(path.relative_to(suites_page.READY)): path for path in suites_page.READY.rglob("*.*")}
+    assert there.keys() == wanted.keys()
+    assert {Path(name).parts[0] for name in there} == {"onnx", "wpt", "stablehlo"}
+    assert {name: path.read_bytes() for name, path in there.items()} == wanted
+
+
 @pytest.mark.parametrize(
     "suite",
     [

@@ -31,9 +31,6 @@ from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.errors import Unsupported
 
-RESCALE = ("multiplier", "shift", "input_zp", "output_zp")
-REQUANTIZE = ("input_scale", "input_zero_point", "output_scale", "output_zero_point")
-POINTS: Mapping[tuple[str, ...], tuple[str, ...]] = {RESCALE: RESCALE[2:], REQUANTIZE: REQUANTIZE[1::2]}
 MOST_UP, MOST_DOWN = 2.0**30, 2.0**-38  # powers of a ratio beyond which every result is an end, or next to 0
 Inputs = Mapping[str, Computed]
 
@@ -71,7 +68,7 @@ def cut(factor: FactorSteps, lost: int, more: int = 0) -> FactorSteps:
 
 def real_ratio(i: Inputs) -> FactorSteps:
     """The scales' significands, whole numbers of 24 bits, and the power of two that is left on one side."""
-    scales = [double(i[name]) for name in REQUANTIZE[::2]]
+    scales = [double(i[name]) for name in ("input_scale", "output_scale")]
     powers = [step("power_of_two", scale) for scale in scales]
     first, second = (long(scale / power * constant(2.0**23)) for scale, power in zip(scales, powers, strict=True))
     power = named("power", step("clamp", powers[0] / powers[1], constant(MOST_DOWN), constant(MOST_UP)))
@@ -115,19 +112,17 @@ FACTORS: Mapping[str, Callable[[Inputs], FactorSteps]] = {
 }
 
 
-def scaling_steps(names: tuple[str, ...]) -> Callable[[IntegerScaling, Semantics], Computed]:
-    """How the steps of a node with these parameters are made."""
-
-    def steps(arithmetic: IntegerScaling, semantics: Semantics) -> Computed:
-        one, kinds = ScalingCombination._make(semantics), [tensor.element for tensor in arithmetic.node.inputs]
-        if wide := [kind for kind in (*kinds, arithmetic.node.output_type) if kind == "int48"]:
-            raise Unsupported(f"no language has numbers of {wide[0]}")
-        x, *others = (given(name, kind) for name, kind in zip(("x", *names), kinds, strict=True))
-        inputs = dict(zip(names, others, strict=True))
-        own, last = (long(inputs[name]) for name in POINTS[names])
-        return with_names(named("y", result(arithmetic, one, long(x), own, last, inputs)))
-
-    return steps
+def scaling_steps(arithmetic: IntegerScaling, semantics: Semantics) -> Computed:
+    """The code. Raises Unsupported for 48 bits."""
+    names, kinds = arithmetic.table.names, [tensor.element for tensor in arithmetic.node.inputs]
+    if wide := [kind for kind in (*kinds, arithmetic.node.output_type) if kind == "int48"]:
+        raise Unsupported(f"no language has numbers of {wide[0]}")
+    x, *others = (given(name, kind) for name, kind in zip(("x", *names), kinds, strict=True))
+    points: Any = arithmetic.table.points(tuple(map(Traced, others)))  # type: ignore[arg-type]
+    own, last = (point.of for point in points)
+    inputs = dict(zip(names, others, strict=True))
+    one = ScalingCombination._make(semantics)
+    return with_names(named("y", result(arithmetic, one, long(x), own, last, inputs)))
 
 
 def result(

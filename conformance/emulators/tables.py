@@ -11,7 +11,7 @@ from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
 from tiebreak.conformance.emulators.fake_quantize_steps import LIMITS, fake_quantize_steps
 from tiebreak.conformance.emulators.files import NAMES, Emulated
-from tiebreak.conformance.emulators.integer_scaling_steps import REQUANTIZE, RESCALE, scaling_steps
+from tiebreak.conformance.emulators.integer_scaling_steps import scaling_steps
 from tiebreak.conformance.emulators.paddle_steps import paddle_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.quantize_v2_steps import RANGE as RANGE_OF_V2
@@ -22,6 +22,7 @@ from tiebreak.conformance.emulators.steps import Computed
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.semantics.integer_scaling import IntegerScaling
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.paddle_quantize import PaddleQuantizeArithmetic
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
@@ -63,16 +64,14 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
 }
-OF_OPERATORS: Mapping[str, EmulatedTable] = {
-    "tosa.RESCALE": EmulatedTable("rescale", scaling_steps(RESCALE), ("x", *RESCALE)),
-    "tflite.Requantize": EmulatedTable("requantize", scaling_steps(REQUANTIZE), ("x", *REQUANTIZE)),
-    "tensorflow.UniformRequantize": EmulatedTable("requantize", scaling_steps(REQUANTIZE), ("x", *REQUANTIZE)),
-}
 
 
 def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:
     """How emulators of an arithmetic are written; None if they aren't."""
-    return OF_OPERATORS.get(arithmetic.node.operator) or OF_ARITHMETICS.get(type(arithmetic))
+    if isinstance(arithmetic, IntegerScaling):
+        names = arithmetic.table.names
+        return EmulatedTable("requantize", scaling_steps, ("x", *names)) if names else None
+    return OF_ARITHMETICS.get(type(arithmetic))
 
 
 def emulated(arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:

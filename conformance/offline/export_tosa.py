@@ -14,7 +14,7 @@ import numpy as np
 
 from tiebreak.adapters.tosa_reference_model import TosaReferenceModel, refuse, signed
 from tiebreak.conformance.offline.exported import CaseToExport, Files, check_plain
-from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.problem import Array
 
 
@@ -22,6 +22,8 @@ def tosa_files(number: int, one: CaseToExport) -> Files:
     """cases/tiebreak_NNNNNN/ with desc.json, test.tosa and the tensors; Unsupported for what RESCALE can't say."""
     check_plain(one)
     case, place = one.case, f"cases/tiebreak_{number:06d}"
+    if case.node.operator not in TosaReferenceModel.operators:
+        raise Unsupported(f"TOSA has no {case.node.operator}")
     library = loaded()
     refuse(case.node, library.serializer)
     graph, output = library.graph(case.node, case.inputs[0].shape, case.inputs[1:])
@@ -47,7 +49,10 @@ def loaded() -> Any:
     try:
         return TosaReferenceModel()
     except ModuleNotFoundError:
-        raise InvalidInput("the layout tosa needs tosa-tools: pip install 'tiebreak[tosa-reference-model]'") from None
+        raise InvalidInput(
+            "the layout tosa needs tosa-tools beside Tiebreak: pip install 'tiebreak[tosa-reference-model]' "
+            "(not in an environment of its own)"
+        ) from None
 
 
 def held(array: Array) -> Array:

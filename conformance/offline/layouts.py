@@ -12,6 +12,7 @@ from tiebreak.conformance.offline import (
     export_c,
     export_iree,
     export_onnx,
+    export_onnx_node,
     export_openvino,
     export_optester,
     export_plain,
@@ -43,6 +44,9 @@ LAYOUTS: Mapping[str, CaseLayout] = {
     "json": CaseLayout("text, floats as bits and decimals", export_plain.json_files),
     "npz": CaseLayout("NumPy's archives", export_plain.npz_files),
     "onnx": CaseLayout("ONNX backend tests: a model and its tensors", export_onnx.onnx_files),
+    "onnx-node": CaseLayout(
+        "ONNX node tests in Python", export_onnx_node.onnx_node_case, export_onnx_node.onnx_node_files
+    ),
     "c": CaseLayout("one table in C99", export_c.any_case, export_c.c_files),
     "tflite": CaseLayout(".tflite models, and tensors in NumPy's archives", export_tflite.tflite_files),
     "wpt": CaseLayout("lists of WebNN tests in JavaScript", export_wpt.wpt_case, export_wpt.wpt_files),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tiebreak.conformance.judging.truths import truths_of
@@ -45,17 +45,31 @@ class Minimal:
         return frozenset[WrongArithmetic]().union(*(one.seen for one in self.chosen))
 
 
-def fewest_cases(cases: Sequence[Case], suite: str, beyond: frozenset[WrongArithmetic] = frozenset()) -> Minimal:
+def nobody(done: int, of: int) -> None:
+    """Is told of each case, and does nothing."""
+
+
+def fewest_cases(
+    cases: Sequence[Case],
+    suite: str,
+    beyond: frozenset[WrongArithmetic] = frozenset(),
+    told: Callable[[int, int], None] = nobody,
+) -> Minimal:
     """The fewest of these cases that stop all that any of them stops, without what `beyond` names: stopped already.
+
+    `told` hears how many cases are answered, of how many.
 
     Raises InvalidInput if the suite can hold none of the cases, or none stops anything.
     """
     said = {case.id: form_problem(case, SUITES[suite]) for case in cases}
-    found = [stopping(one, SUITES[suite].near) for one in answered(cases)]
-    candidates = sorted((one for one in found if not said[one.case.id]), key=lambda one: (one.case.size, one.case.id))
     reasons = Counter(reason for reason in said.values() if reason)
-    if not candidates:
+    if all(said.values()):
         raise InvalidInput(f"none of the {len(cases)} cases has a form in {suite}: {reasons.most_common(1)[0][0]}")
+    found = []
+    for number, one in enumerate(answered(cases), 1):
+        found.append(stopping(one, SUITES[suite].near))
+        told(number, len(cases))
+    candidates = sorted((one for one in found if not said[one.case.id]), key=lambda one: (one.case.size, one.case.id))
     names = list(dict.fromkeys(name for one in found for name in sorted_names(one.applies) if name not in beyond))
     numbers = {name: number for number, name in enumerate(names)}
     if not names:

@@ -38,6 +38,7 @@ from tiebreak.golden.operators.tflite_requantize import DOUBLE, REAL
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
+PARAMETERS = ("input_scale", "input_zero_point", "output_scale", "output_zero_point")
 LEAST, MOST = -31, 30  # shifts of the ratio
 WORD = 1 << 30  # results are smaller, so that every step fits int32
 
@@ -178,6 +179,7 @@ def requantize(node: Node) -> IntegerScaling:
         partial(beyond_words, node),
         partial(first_probes, node),
         partial(further_probe, node),
+        PARAMETERS,
     )
     return IntegerScaling(node, table)
 

@@ -122,6 +122,7 @@ def rescale(node: Node) -> IntegerScaling:
         partial(unmet, node),
         partial(first_probes, node),
         partial(further_probe, node),
+        ("multiplier", "shift", "input_zp", "output_zp"),
     )
     return ScalingByChannel(node, table) if node.value("per_channel") else IntegerScaling(node, table)
 

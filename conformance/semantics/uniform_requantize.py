@@ -29,6 +29,7 @@ from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import FLOAT32, Precision
 from tiebreak.conformance.semantics.requantize import (
     OF_31_BITS,
+    PARAMETERS,
     REAL_RATIO,
     THROUGH_NUMBERS,
     asked,
@@ -114,6 +115,7 @@ def uniform_requantize(node: Node) -> IntegerScaling:
         partial(beyond_words, node),
         partial(probes, node),
         partial(further_probe, node),
+        PARAMETERS,
     )
     return IntegerScaling(node, table)
 

@@ -14,8 +14,8 @@ from tiebreak.cli.options import JSON, selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
 OF_SUITES = ("tflite", "wpt", "optester", "openvino", "stablehlo", "iree", "tosa")
-LAYOUT_NAMES = ("json", "npz", "onnx", "c", *OF_SUITES)
-SUITE_NAMES = ("exact", "onnx", "wpt", "optester", "stablehlo", "tflite", "tosa")
+LAYOUT_NAMES = ("json", "npz", "onnx", "onnx-node", "c", *OF_SUITES)
+SUITE_NAMES = ("exact", "onnx", "onnx-node", *OF_SUITES)
 OF_OPERATORS = click.option(
     "--operator", "operators", type=NAME, multiple=True, help="Only this operator's files; repeat for more."
 )
@@ -52,13 +52,15 @@ def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
 @selection_options
 def minimal(suite: str, folder: Path | None, as_json: bool, **chosen: Any) -> None:
     """Choose the fewest vectors of an operator that stop every wrong arithmetic; see docs/suites.md."""
+    from tiebreak.cli.sweeping import progress_bar
     from tiebreak.conformance.cases.plan import Selection, plan
     from tiebreak.conformance.power.minimal import fewest_cases
     from tiebreak.conformance.power.said import described, lines, write
 
     if len(chosen["operators"]) != 1:
         raise click.UsageError("name one operator: --operator onnx.QuantizeLinear")
-    found = fewest_cases(plan(Selection(**selection_keywords(chosen), level="")), suite)
+    with progress_bar("cases", "cases") as told:
+        found = fewest_cases(plan(Selection(**selection_keywords(chosen), level="")), suite, told=told)
     if folder:
         write(found, folder)
     click.echo(json.dumps(described(found)) if as_json else "\n".join(lines(found)))
