@@ -197,6 +197,8 @@ def test_missing_releases_are_the_newest_that_the_file_lacks(
     (run / "run.json").write_text(info.replace(f"{name}@1.32.0", "onnxruntime@1.32.0"), encoding="utf-8")
     assert cli("history", "add", run, "--db", tmp_path / "file").exit_code == 0
     assert cli(*words).stdout == "onnxruntime-qdq@1.32.0\n"
+    older = "onnxruntime@1.31.1\nonnxruntime-qdq@1.31.1\n"
+    assert cli(*words, "--releases", "3").stdout == f"onnxruntime-qdq@1.32.0\n{older}"
     every = cli("history", "missing", "--db", tmp_path / "file").stdout.split()
     assert {"torch@9.0", "tflite-micro@9.0", "onnx-reference@9.0"} <= set(every)
     assert not {one for one in every if one.startswith(("numpy-naive", "onnxruntime@", "torch-compiled"))}
@@ -221,7 +223,7 @@ def steps() -> list[dict[str, Any]]:
     return list(yaml.safe_load(NIGHTLY.read_text(encoding="utf-8"))["jobs"]["nightly"]["steps"])
 
 
-def shell(step: str, folder: Path, run: Path) -> subprocess.CompletedProcess[str]:
+def shell(step: str, folder: Path, run: Path, minutes: str = "9") -> subprocess.CompletedProcess[str]:
     """Run a step as GitHub does."""
     (script,) = [one["run"] for one in steps() if one.get("name") == step]
     stub = folder.parent / "bin" / "tiebreak"
@@ -229,7 +231,13 @@ def shell(step: str, folder: Path, run: Path) -> subprocess.CompletedProcess[str
     stub.write_text(STUB, encoding="utf-8")
     stub.chmod(0o755)
     given = {"BACKENDS": "first second", "LEVEL": "quick", "GITHUB_OUTPUT": str(folder.parent / "output")}
-    given |= {"CALLS": str(folder.parent / "calls"), "RUN": str(run), "PYTHON": sys.executable}
+    given |= {
+        "RELEASES": "2",
+        "MINUTES": minutes,
+        "CALLS": str(folder.parent / "calls"),
+        "RUN": str(run),
+        "PYTHON": sys.executable,
+    }
     environment = os.environ | given | {"PATH": f"{stub.parent}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run(
         [*GITHUB_SHELL, script], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
@@ -261,7 +269,7 @@ def test_the_job_runs_what_is_new_and_tells_what_it_could_not(runs: Path, tmp_pa
     assert "::warning::broken@1.0 was not installed" in ran.stdout
     assert "::warning::second@2.0 gave no whole run" in ran.stdout
     calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls[0] == "history missing --db tiebreak-history/history.duckdb -b first -b second"
+    assert calls[0] == "history missing --db tiebreak-history/history.duckdb --releases 2 -b first -b second"
     assert [call for call in calls if call.startswith("backends")] == [
         "backends install first@1.9.0",
         "backends uninstall first@1.9.0",
@@ -276,6 +284,16 @@ def test_the_job_runs_what_is_new_and_tells_what_it_could_not(runs: Path, tmp_pa
     assert json.loads((folder / "site" / "releases.json").read_text())["by"] == "release"
     assert "<title>Tiebreak: the runs in" in (folder / "site" / "releases.html").read_text()
     assert (folder / "site" / "index.html").exists()
+
+
+@needs_nightly
+def test_what_there_is_no_time_for_waits_for_the_next_night(runs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    ran = shell("Run what is new", folder, runs / "night-2", minutes="0")
+    assert ran.returncode == 0 and "::notice::first@1.9.0 and what follows wait" in ran.stdout
+    assert (tmp_path / "output").read_text() == "failed=0\n"
+    assert (tmp_path / "calls").read_text().count("\n") == 1
 
 
 @needs_nightly

@@ -13,24 +13,30 @@ from tiebreak.conformance.gate.history_file import known_releases
 from tiebreak.golden.errors import InvalidInput
 
 
-def missing_releases(path: Path, backends: Sequence[str], python: str = "") -> dict[str, list[dict[str, Any]]]:
-    """By `missing` the newest release of each backend's library that the history lacks; by `unknown` those without any.
+def missing_releases(
+    path: Path, backends: Sequence[str], python: str = "", most: int = 1
+) -> dict[str, list[dict[str, Any]]]:
+    """By `missing` what the history lacks of each library's newest releases; by `unknown` libraries without any.
 
+    `most` is how many releases of each library are wanted: the newest of all come first, then those before them.
     Without a name, every library is asked for by its own backend. InvalidInput for a backend that has no library to
     install, MachineryFailed without a network.
     """
     here = packages.version_of(Path(packages.base_interpreter(python)))
-    known, newest = known_releases(path), dict[str, str]()
+    known, released = known_releases(path), dict[str, list[str]]()
+    named = [(backend, library_of(backend)) for backend in backends or every_library()]
+    for _, library in named:
+        if library not in released:
+            released[library] = newest_releases(library, here, most)
     found: dict[str, list[dict[str, Any]]] = {"missing": [], "unknown": []}
-    for backend in backends or every_library():
-        library = library_of(backend)
-        if library not in newest:
-            newest[library] = newest_release(library, here)
-        row = {"backend": backend, "library": library, "release": newest[library]}
-        if not newest[library]:
-            found["unknown"].append(row)
-        elif (backend, newest[library]) not in known:
-            found["missing"].append(row)
+    for age in range(most):
+        for backend, library in named:
+            release = next(iter(released[library][age:]), "")
+            row = {"backend": backend, "library": library, "release": release}
+            if release and (backend, release) not in known:
+                found["missing"].append(row)
+            elif not released[library] and age == 0:
+                found["unknown"].append(row)
     return found
 
 
@@ -45,8 +51,7 @@ def every_library() -> Iterator[str]:
     yield from found.values()
 
 
-def newest_release(library: str, python: str) -> str:
-    """The newest release of a library that installs here; empty if there is none."""
+def newest_releases(library: str, python: str, most: int) -> list[str]:
+    """The newest releases of a library that install here, the newest first."""
     wanted = requirements_of(library)
-    found = packages.releases(wanted[0].name, python) if wanted else []
-    return found[0] if found else ""
+    return packages.releases(wanted[0].name, python)[:most] if wanted else []

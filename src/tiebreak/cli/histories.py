@@ -73,13 +73,21 @@ def add(runs: tuple[Path, ...], file: Path) -> None:
     metavar="BACKEND",
     help="Only this; repeat for more. Default: every library that can be installed.",
 )
+@click.option(
+    "--releases",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="So many releases of each library, from the newest on.",
+)
 @click.option("--python", type=WORDS, metavar="3.X", help="The interpreter: a version or a path. Default: this one.")
 @JSON
-def missing(file: Path, backends: tuple[str, ...], python: str | None, as_json: bool) -> None:
+def missing(file: Path, backends: tuple[str, ...], releases: int, python: str | None, as_json: bool) -> None:
     """The newest releases that the history lacks: NAME@VERSION, a line each, for `install` and `run -b`."""
     from tiebreak.conformance.gate.newest import missing_releases
 
-    found = missing_releases(file, backends, python or "")
+    found = missing_releases(file, backends, python or "", releases)
     if as_json:
         click.echo(json.dumps(found))
         return
