@@ -24,6 +24,7 @@ MOST_OF_ROWS = 2
 LEAST_INT32 = 0.45  # 10^9 elements in a second: 5 times what the slowest mode did when it called fma
 MOST_SECONDS_OF_AUDIT = 2
 MOST_OF_NUMPY = 0.2
+MOST_OF_HOOK = 20  # seconds
 MOST_PLANNING = 1.0  # seconds
 MOST_MICROSECONDS = 50
 MOST_OF_JSON = 0.1
@@ -45,6 +46,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield swept_cast({row["way"]: row for row in results.get("cast-sweep", {}).get("rows", [])})
     yield from workers({(row["way"], row["backend"]): row for row in results.get("workers", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
+    yield hook(results.get("hook", {}).get("rows", []))
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
     yield wire({row["what"]: row["seconds"] / row["cases"] for row in results.get("cases", {}).get("rows", [])})
     yield full_run(results.get("full-run", {}).get("rows", []))
@@ -165,6 +167,12 @@ def audit(seconds: dict[str, float]) -> Iterator[Line]:
     ratio = quotient(seconds.get("compare every input"), seconds.get("the same with NumPy"))
     what = "an audit's time to compare every input over the same with NumPy"
     yield line(what, f"≤ {MOST_OF_NUMPY}", ratio, lambda value: value <= MOST_OF_NUMPY)
+
+
+def hook(rows: Sequence[dict[str, Any]]) -> Line:
+    slowest = max((row["seconds"] for row in rows), default=None)
+    what = "a pre-push hook: the gate of one backend and one operator, level quick, the slowest backend, in s"
+    return line(what, f"≤ {MOST_OF_HOOK}", slowest, lambda found: found <= MOST_OF_HOOK)
 
 
 def planning(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:

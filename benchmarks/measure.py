@@ -1,8 +1,8 @@
-"""What Tiebreak costs, measured: the kernel, sweeps, Dask workers, a run by stage, a case, an audit, the report.
+"""What Tiebreak costs, measured: the kernel, sweeps, Dask workers, a run by stage, a case, an audit, a hook, reports.
 
     python benchmarks/measure.py [--only PART] [--quick] [-o FOLDER]
 
-PART: kernel, sweep, cast-sweep, workers, planning, run, full-run, cases, audit or report.
+PART: kernel, sweep, cast-sweep, workers, planning, run, full-run, cases, audit, hook or report.
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -85,6 +85,13 @@ def audit_part(quick: bool) -> dict[str, Any]:
     return audit.measure(1 if quick else 5, audit.PREDICTIONS // (64 if quick else 1))
 
 
+def hook_part(quick: bool) -> dict[str, Any]:
+    import hook
+
+    backends = (hook.BACKEND,) if quick else (hook.BACKEND, "onnxruntime")
+    return hook.measure(backends, 1 if quick else 3, "brief" if quick else "quick")
+
+
 def report_part(quick: bool) -> dict[str, Any]:
     import report
 
@@ -101,6 +108,7 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "cases": cases_part,
     "full-run": full_run_part,
     "audit": audit_part,
+    "hook": hook_part,
     "report": report_part,
 }
 

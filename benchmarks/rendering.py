@@ -150,6 +150,13 @@ def of_audit(part: Part) -> Iterator[str]:
     yield table(["", "seconds", "processor time, s"], lines)
 
 
+def of_hook(part: Part) -> Iterator[str]:
+    yield "`tiebreak gate --discard -b BACKEND --operator onnx.QuantizeLinear --baseline RUN_DIR`, a new process.\n"
+    columns = ("seconds", "cpu_seconds")
+    lines = [[row["backend"], *(figure(row[name]) for name in columns)] for row in part["rows"]]
+    yield table(["backend", "seconds", "processor time, s"], lines)
+
+
 def of_report(part: Part) -> Iterator[str]:
     yield table(
         [
@@ -189,5 +196,6 @@ PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "cases": ("A case", of_cases),
     "full-run": ("A full run", of_full_run),
     "audit": ("An audit", of_audit),
+    "hook": ("A pre-push hook", of_hook),
     "report": ("Records and report", of_report),
 }

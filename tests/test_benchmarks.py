@@ -34,6 +34,7 @@ import contenders  # noqa: E402
 import figures  # noqa: E402
 import fresh  # noqa: E402
 import full_run  # noqa: E402
+import hook  # noqa: E402
 import kernel  # noqa: E402
 import libraries  # noqa: E402
 import measure  # noqa: E402
@@ -347,6 +348,16 @@ def test_an_audit_and_the_same_with_numpy() -> None:
     assert found["inputs"] > 6 and all(row["seconds"] > 0 for row in found["rows"])
     text = rendering.render({"audit": FACTS | found})
     assert f"on {found['inputs']:,} inputs" in text and "| cold audit |" in text
+
+
+@pytest.mark.slow
+def test_a_hook_that_ends_well_is_measured_and_no_other() -> None:
+    found = hook.measure((hook.BACKEND,), 1, "brief")
+    assert [row["backend"] for row in found["rows"]] == ["TiesUpward"] and found["rows"][0]["seconds"] > 0
+    text = rendering.render({"hook": FACTS | found})
+    assert "## A pre-push hook" in text and "| a pre-push hook: " in text and "| TiesUpward |" in text
+    with pytest.raises(MachineryFailed, match=r"tiebreak run -b no-such-backend .* ended with 2"):
+        hook.measure(("no-such-backend",), 1)
 
 
 def test_an_audit_that_fails_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
