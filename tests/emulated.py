@@ -57,7 +57,7 @@ def check_as_predicted(arithmetic: Arithmetic, semantics: Semantics, target: str
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, DEFAULTS[target].name)
         path.write_bytes(as_bytes(FILES[target](one, ["an emulator"])))
-        found = codes(RUNS[target](path, one)(*operands[: len(one.names)]))
+        found = codes(RUNS[target](path, one)(*one.taken(operands)))
     said = wanted != ANYTHING
     wrong = np.flatnonzero(said & (found != wanted))
     told = [(operand[wrong[:3]], wanted[wrong[:3]], found[wrong[:3]]) for operand in operands]

@@ -244,7 +244,7 @@ def test_no_emulator_is_one_line(tmp_path: Path) -> None:
         assert result.exit_code == code and f"no emulator was written: {text}" in result.stdout
     for arguments, text in (
         (
-            ["onnxruntime", "--operator", "onnx.QLinearMatMul", "--emulator", "numpy"],
+            ["onnxruntime", "--operator", "onnx.MatMulInteger", "--emulator", "numpy"],
             "emulators are written of ngraph.Quantize, ",
         ),
         (["--matrix", *QUANTIZE, "--emulator", "numpy"], "--matrix is about no backend"),

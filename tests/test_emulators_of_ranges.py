@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from auditing import single_changes
 from click.testing import CliRunner
-from emulated import check_as_predicted, predicted, probes_of
+from emulated import check_as_predicted, emulated, predicted, probes_of
 
 from tiebreak.adapters.registry import load_backend
 from tiebreak.cli import main
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.emulators import running
+from tiebreak.conformance.emulators.job import FILES
 from tiebreak.conformance.emulators.steps import SINGLE, Computed, given, step
 from tiebreak.conformance.emulators.traced import Traced
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
@@ -45,6 +46,11 @@ NODES: dict[str, tuple[str, dict[str, Any], tuple[str, str]]] = {
     "Requantize": ("tflite.Requantize", {}, ("uint8", "int8")),
     "Requantize, int32": ("tflite.Requantize", {"rounding": "double"}, ("int32", "int16")),
     "UniformRequantize": ("tensorflow.UniformRequantize", {}, ("", "")),
+    "QLinearMul": ("com.microsoft.QLinearMul", {}, ("", "")),
+    "QLinearAdd": ("com.microsoft.QLinearAdd", {}, ("", "int8")),
+    "QLinearMatMul": ("onnx.QLinearMatMul", {}, ("", "int8")),
+    "QLinearConv": ("onnx.QLinearConv", {}, ("", "")),
+    "QGemm": ("com.microsoft.QGemm", {}, ("", "")),
 }
 REFUSED = (
     "steps that no type rounds",
@@ -131,6 +137,8 @@ def cli(backend: str, *said: str) -> Any:
         ("openvino", "openvino.FakeQuantize --attr levels=2"),
         ("tensorflow", "tensorflow.UniformRequantize"),
         ("litert", "tflite.Requantize"),
+        ("onnxruntime", "com.microsoft.QLinearMul"),
+        ("onnxruntime", "onnx.QLinearConv"),
     ],
 )
 def test_a_library_and_its_emulator(backend: str, operator: str, target: str, tmp_path: Path) -> None:
@@ -164,6 +172,16 @@ def test_an_input_that_is_held_is_refused_otherwise(tmp_path: Path) -> None:
     )
     with pytest.raises(Unsupported, match="made for num_bits 8"):
         run(x, *ends, np.asarray(4, np.int32))
+
+
+@pytest.mark.parametrize(("operator", "many"), [("com.microsoft.QLinearMul", True), ("com.microsoft.QGemm", False)])
+def test_a_second_operand_has_many_elements_where_an_operator_takes_each(operator: str, many: bool) -> None:
+    """A product of matrices is no sum of several: an audit asks for one product."""
+    arithmetic = arithmetic_of(audited_node(operator, {}, "", "", 0))
+    text = str(FILES["numpy"](emulated(arithmetic, arithmetic.documented), []))
+    assert ("or b.size != 1" in text) != many and "a_scale.size != 1" in text
+    assert ("if (bias != 0).any():" in text) != many
+    assert text.splitlines()[-1] == "        return run"
 
 
 def test_a_traced_number_has_no_value_and_keeps_its_type() -> None:

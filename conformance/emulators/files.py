@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tiebreak.conformance.emulators.c_source import InC, is_short
 from tiebreak.conformance.emulators.python_source import (
@@ -28,9 +29,9 @@ TORCH_INTEGERS = ("int8", "uint8", "int16", "int32")
 class Emulated:
     """What a file emulates: a node, the steps to its result, the function's name, and who is emulated.
 
-    `inputs` are the function's names for the node's inputs, the first ones; `held` the one value that was audited of
-    each further input, by its name. `also` are the inputs that stand for the node's outputs after the first, which an
-    audit does not ask for.
+    `inputs` are names for the node's inputs; `held` the one value that was audited of each that the function does not
+    take, by its name. `also` are the inputs that stand for the node's outputs after the first, which an
+    audit does not ask for. `spread` are inputs that may have many elements beside the first.
     """
 
     node: Node
@@ -41,16 +42,21 @@ class Emulated:
     inputs: tuple[str, ...] = NAMES
     held: Mapping[str, int] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    spread: tuple[str, ...] = ()
 
     @property
     def types(self) -> tuple[str, ...]:
         """The element types of the function's inputs and its result."""
-        return (*(tensor.element for tensor in self.node.inputs[: len(self.names)]), self.node.output_type)
+        return (*self.taken([tensor.element for tensor in self.node.inputs]), self.node.output_type)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The function's inputs."""
-        return self.inputs[: len(self.node.inputs) - len(self.held)]
+        return self.taken(self.inputs)
+
+    def taken(self, of_inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """Of what the node's inputs have each, what the function's have."""
+        return tuple(one for name, one in zip(self.inputs, of_inputs, strict=False) if name not in self.held)
 
     @property
     def goal(self) -> str:
@@ -103,7 +109,10 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 def backend_class(one: Emulated) -> str:
     node, name = one.node, f"emulator of {one.backend}"
-    kinds, given = tuple(tensor.element for tensor in (*node.inputs, *node.outputs)), ", ".join((*one.names, *one.held))
+    kinds, given = (
+        tuple(tensor.element for tensor in (*node.inputs, *node.outputs)),
+        ", ".join(one.inputs[: len(node.inputs)]),
+    )
     outputs = ", ".join((f"{one.function}({', '.join(one.names)})", *one.also)) + "," * (not one.also)
     return f'''try:
     from tiebreak import Unsupported
@@ -132,11 +141,12 @@ class Emulator:
 def refusals(one: Emulated) -> str:
     """What the function knows nothing of: several parameters, which have an axis, and other values of what is held."""
     lines = []
-    if parameters := one.names[1:]:
+    if parameters := [name for name in one.names[1:] if name not in one.spread]:
         lines += [f"if {' or '.join(f'{name}.size != 1' for name in parameters)}:"]
         lines += [f'    raise Unsupported("made for one {" and one ".join(parameters)}")']
-    for name, value in one.held.items():
-        lines += [f"if {name}.item() != {value}:", f'    raise Unsupported("made for {name} {value}")']
+    for name in set(one.inputs[: len(one.node.inputs)]) & set(one.held):
+        value = one.held[name]
+        lines += [f"if ({name} != {value}).any():", f'    raise Unsupported("made for {name} {value}")']
     return "".join(f"            {line}\n" for line in lines)
 
 

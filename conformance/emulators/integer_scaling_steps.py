@@ -1,4 +1,4 @@
-"""The steps of integers times a factor, rounded to integers: TOSA's RESCALE, TensorFlow Lite's and TensorFlow's.
+"""The steps of integers times a factor, rounded to integers, such as TOSA's RESCALE; combined_steps has those of two.
 
 Products are made in 64 bits, which hold each one of which a document says something.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from tiebreak.conformance.emulators.files import is_float
+from tiebreak.conformance.emulators.combined_steps import exactly, number_of, second_of, whole_ratio, whole_ratios
 from tiebreak.conformance.emulators.rounding_steps import rounded, takes_integer_above
 from tiebreak.conformance.emulators.steps import (
     DOUBLE,
@@ -117,28 +117,26 @@ def scaling_steps(arithmetic: IntegerScaling, semantics: Semantics) -> Computed:
     names, kinds = arithmetic.table.names, [tensor.element for tensor in arithmetic.node.inputs]
     if wide := [kind for kind in (*kinds, arithmetic.node.output_type) if kind == "int48"]:
         raise Unsupported(f"no language has numbers of {wide[0]}")
-    x, *others = (given(name, kind) for name, kind in zip(("x", *names), kinds, strict=True))
-    points: Any = arithmetic.table.points(tuple(map(Traced, others)))  # type: ignore[arg-type]
-    own, last = (point.of for point in points)
+    own_name = "a" if arithmetic.table.combines else "x"
+    x, *others = (given(name, kind) for name, kind in zip((own_name, *names), kinds, strict=True))
     inputs = dict(zip(names, others, strict=True))
-    one = ScalingCombination._make(semantics)
-    return with_names(named("y", result(arithmetic, one, long(x), own, last, inputs)))
+    return with_names(named("y", code(arithmetic, ScalingCombination._make(semantics), long(x), inputs)))
 
 
-def result(
-    arithmetic: IntegerScaling, one: ScalingCombination, x: Computed, own: Computed, last: Computed, i: Inputs
-) -> Computed:
-    """The code, a whole number of 64 bits, of x and the zero points of input and output."""
+def code(arithmetic: IntegerScaling, one: ScalingCombination, x: Computed, i: Inputs) -> Computed:
+    """The code, a whole number of 64 bits."""
     source, target = arithmetic.types
+    points: Any = arithmetic.table.points(tuple(map(Traced, i.values())))  # type: ignore[arg-type]
+    own, last = (long(point.of) for point in points)
     taken = otherwise(x, source) if one.reading.input_too else x
     difference = named("difference", taken - (otherwise(own, source) if one.reading.point_too else own))
     point = named("point", otherwise(last, target) if one.zero_point.other_sign else last)
     first = point if one.zero_point.first else None
-    value = named("whole", scaled(one, difference, i, first))
+    value = named("whole", scaled(arithmetic.table.combines, one, difference, i, first))
     rest = whole(0) if first is not None else point
     ended: Any = one.saturation.of(Traced(value), Traced(rest), target)  # type: ignore[arg-type]
-    code: Computed = ended.of
-    return code
+    found: Computed = ended.of
+    return found
 
 
 def otherwise(value: Computed, kind: Any) -> Computed:
@@ -147,28 +145,40 @@ def otherwise(value: Computed, kind: Any) -> Computed:
     return read
 
 
-def scaled(one: ScalingCombination, difference: Computed, i: Inputs, first: Computed | None) -> Computed:
+def scaled(combines: str, one: ScalingCombination, difference: Computed, i: Inputs, first: Computed | None) -> Computed:
     """The rounded quotient, with the zero point in it that is added `first`; as integer_scaling.Rounded."""
-    factor, position = FACTORS[one.factor.id](i), one.position
+    position, others = one.position, tuple(map(Traced, i.values()))
     if position.precision is not None:
-        kind = position.precision.type.name
         if position.id in (SINGLE, DOUBLE):
-            number = cast(kind, double(difference)) * cast(kind, factor.real)
+            kind = position.precision.type.name
+            number = cast(kind, double(difference)) * cast(kind, FACTORS[one.factor.id](i).real)
         else:
-            traced = [Traced(value if is_float(value.type) else long(value)) for value in i.values()]
-            assert position.number is not None
-            found: Any = position.number(Traced(difference), None, tuple(traced), position.precision)  # type: ignore[arg-type]
-            number = found.of
+            number = number_of(position, difference, others)
         total = number if first is None else number + cast(number.type, double(first))
         return in_64_bits(rounded(named("q", total), one.round_mode))
-    number = named("product", difference * factor.over)
+    if combines and one.factor.is_real:
+        return in_64_bits(exactly(combines, difference, others, one.round_mode, first))
+    number, under = product(combines, one, difference, i)
     if not position.high:
-        return divided(number, factor.under, one.round_mode, first)
+        return divided(number, under, one.round_mode, first)
     assert one.second_rounding.mode is not None
     size = whole(2.0**HIGH)
-    once = named("once", divided(number, step("minimum", factor.under, size), one.round_mode, first))
-    left = step("maximum", step("floor_divide", factor.under, size), whole(1))
-    return where(factor.under > size, divided(once, named("left", left), one.second_rounding.mode, None), once)
+    once = named("once", divided(number, step("minimum", under, size), one.round_mode, first))
+    left = step("maximum", step("floor_divide", under, size), whole(1))
+    return where(under > size, divided(once, named("left", left), one.second_rounding.mode, None), once)
+
+
+def product(combines: str, one: ScalingCombination, difference: Computed, i: Inputs) -> tuple[Computed, Computed]:
+    """A whole number, and the one that divides it."""
+    others = tuple(map(Traced, i.values()))
+    if combines == "sum":
+        of_a, of_b, under = whole_ratios(int(one.factor.id.removesuffix("-bits")), others)
+        return named("sum", difference * of_a + second_of(others) * of_b), under
+    if combines:
+        over, under = whole_ratio(others)
+        return named("product", difference * second_of(others) * over), under
+    factor = FACTORS[one.factor.id](i)
+    return named("product", difference * factor.over), factor.under
 
 
 def in_64_bits(value: Computed) -> Computed:

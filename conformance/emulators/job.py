@@ -124,7 +124,7 @@ def answers_of_file(text: str | bytes, target: str, emulated: Emulated, asked: A
     with tempfile.TemporaryDirectory(prefix="tiebreak-emulator-") as folder:
         path = Path(folder, DEFAULTS[target].name)
         path.write_bytes(as_bytes(text))
-        return codes(RUNS[target](path, emulated)(*asked.operands[: len(emulated.names)]))
+        return codes(RUNS[target](path, emulated)(*emulated.taken(asked.operands)))
 
 
 def as_bytes(text: str | bytes) -> bytes:

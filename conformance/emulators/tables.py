@@ -19,6 +19,7 @@ from tiebreak.conformance.emulators.quantize_v2_steps import quantize_v2_steps
 from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
 from tiebreak.conformance.emulators.steps import Computed
+from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
@@ -29,6 +30,7 @@ from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
 from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
+from tiebreak.conformance.semantics.scaled_operands import BIAS
 from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
 
 
@@ -36,7 +38,7 @@ from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
 class EmulatedTable:
     """The name of the file's function, how its steps are made of a table and a semantics, and its inputs' names.
 
-    `held` are inputs of which a table knows one value, by name; `also` as in Emulated.
+    `held` are inputs of which a table knows one value, by name; `also` and `spread` as in Emulated.
     """
 
     function: str
@@ -44,33 +46,48 @@ class EmulatedTable:
     inputs: tuple[str, ...] = NAMES
     held: Mapping[str, int] = field(default_factory=dict)
     also: tuple[str, ...] = ()
+    spread: tuple[str, ...] = ()
 
     def emulated(self, arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:
         """Raises Unsupported for an arithmetic that no steps can do."""
         result = self.steps(arithmetic, semantics)
-        names = {tensor.name for tensor in arithmetic.node.inputs}
-        held = {name: value for name, value in self.held.items() if name in names}
-        return Emulated(arithmetic.node, result, self.function, backend, version, self.inputs, held, self.also)
+        facts = (self.function, backend, version, self.inputs, self.held, self.also, self.spread)
+        return Emulated(arithmetic.node, result, *facts)
 
 
+ROUND_TRIP = ("x", *RANGE, "num_bits")
 OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
     DequantizeArithmetic: EmulatedTable("dequantize", dequantize_steps),
     CastArithmetic: EmulatedTable("cast", cast_steps),
     FakeQuantizeArithmetic: EmulatedTable("fake_quantize", fake_quantize_steps, ("x", *LIMITS)),
     FakeLevels: EmulatedTable("fake_quantize", fake_levels_steps),
-    RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ("x", *RANGE), {"num_bits": BITS}),
+    RoundTripArithmetic: EmulatedTable(
+        "fake_quantize", round_trip_steps, ("x", *RANGE, "num_bits"), {"num_bits": BITS}
+    ),
     QuantizeV2Arithmetic: EmulatedTable("quantize", quantize_v2_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
 }
 
 
+def of_scaling(arithmetic: IntegerScaling) -> EmulatedTable:
+    """A function of one integer, or of two that are combined: `a` and `b`, without a bias."""
+    table = arithmetic.table
+    if not table.combines:
+        return EmulatedTable("requantize", scaling_steps, ("x", *table.names))
+    laid_out = getattr(TESTED[arithmetic.node.operator].axis, "laid_out", False)
+    spread = () if laid_out else ("b",)
+    return EmulatedTable(FUNCTIONS[table.combines], scaling_steps, ("a", *table.names), {BIAS: 0}, spread=spread)
+
+
+FUNCTIONS = {"product": "multiply", "sum": "add"}
+
+
 def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:
     """How emulators of an arithmetic are written; None if they aren't."""
     if isinstance(arithmetic, IntegerScaling):
-        names = arithmetic.table.names
-        return EmulatedTable("requantize", scaling_steps, ("x", *names)) if names else None
+        return of_scaling(arithmetic)
     return OF_ARITHMETICS.get(type(arithmetic))
 
 

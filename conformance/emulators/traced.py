@@ -1,7 +1,7 @@
 """Runs a table's own formulas on steps instead of numbers, so that an emulator has each of them as the table has it.
 
 A table's formula takes NumPy arrays and asks nothing of their values: what it does to `Traced` numbers are its steps.
-What NumPy lacks, semantics/places.py does; both of its functions that tables use are here for steps.
+What NumPy lacks, semantics/places.py does; its functions that formulas use are here for steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tiebreak.conformance.emulators.steps import (
     step,
     where,
 )
-from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
+from tiebreak.conformance.semantics.places import as_array, flush_subnormals, fused_multiply_add
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 
 UFUNCS: Mapping[Any, str] = {
@@ -71,6 +71,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if function is np.where:
             condition, *both = arguments
             return Traced(where(condition.of, *steps_of(both)), all(map(is_whole, both)))
+        if function is np.broadcast_arrays:
+            return arguments
         if function is np.clip:
             return Traced(step("clamp", *steps_of(arguments)), is_whole(arguments[0]))
         return NotImplemented
@@ -103,6 +105,12 @@ def fused(a: Traced, b: Any, added: Any, dtype: np.dtype[Any]) -> Any:  # type: 
     """As places.fused_multiply_add."""
     x, y, more = (double(one.of) if isinstance(one, Traced) else constant(float(one)) for one in (a, b, added))
     return Traced(cast(dtype.name, step("odd_sum", x * y, more)))
+
+
+@as_array.register
+def array(values: Traced) -> Any:
+    """As places.as_array."""
+    return values
 
 
 @flush_subnormals.register

@@ -46,8 +46,8 @@ class ScalingTable:
 
     `points` gives the zero points of input and output, from the inputs after the first. `open` masks the elements of a
     probe for which the document says nothing; for those of one sign it begins at some magnitude. `probes` are the first
-    ones, and `further` draws one. `names` are those of the inputs after the first, where all are parameters of one
-    factor: an emulator has them.
+    ones, and `further` draws one. `names` are those of the inputs after the first in an emulator; `combines` says what
+    two integers become first: "product", "sum", or nothing where there is one.
     """
 
     facets: tuple[Facet, ...]
@@ -57,7 +57,8 @@ class ScalingTable:
     open: Callable[[Probe], Array]
     probes: Callable[[], Iterator[Probe]]
     further: Callable[[np.random.Generator], Probe]
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...]
+    combines: str = ""
 
     def position(self, *, high: bool) -> ProductPosition:
         """The first one that rounds twice, or once."""

@@ -56,6 +56,12 @@ def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype
     return _steps.odd_sums(flat, added).reshape(product.shape).astype(dtype)
 
 
+@singledispatch
+def as_array(values: Any) -> Array:
+    """The values as an array: a number of NumPy's has no place for a shape. Emulators have it of steps, too."""
+    return np.asarray(values)
+
+
 def as_type(values: Array, dtype: np.dtype[Any]) -> Array:
     """The values rounded to a type; themselves if they have it."""
     return values.astype(dtype, copy=False)

@@ -14,6 +14,7 @@ import numpy as np
 from tiebreak.conformance.semantics.integer_scaling_facets import Factor
 from tiebreak.conformance.semantics.integer_scaling_probes import FEW, numbers_for
 from tiebreak.conformance.semantics.model import Probe
+from tiebreak.conformance.semantics.places import as_array
 from tiebreak.conformance.semantics.precisions import Precision
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
@@ -22,6 +23,7 @@ from tiebreak.golden.problem import Array
 Others = tuple[Array, ...]
 Scales = tuple[float, float, float]  # of a, b and the output
 FactorOfScales = Callable[[Others], Factor]
+BIAS = "bias"
 A_SCALE, A_POINT, B, B_SCALE, B_POINT = range(5)  # places of the inputs after the first
 
 # What stands where
@@ -37,14 +39,28 @@ def scales_of(others: Others) -> tuple[Array, Array, Array]:
     return others[A_SCALE], others[B_SCALE], of_output(others)[0]
 
 
-def second_difference(others: Others) -> int:
-    return int(others[B]) - int(others[B_POINT])
+def second_difference(others: Others) -> Array:
+    """b less its zero point, int64."""
+    return as_array(others[B].astype(np.int64) - others[B_POINT].astype(np.int64))
 
 
 def in_type(others: Others, precision: Precision) -> tuple[Array, Array, Array]:
     """The three scales in the type of the steps."""
     a, b, y = (scale.astype(precision.dtype) for scale in scales_of(others))
     return a, b, y
+
+
+def names_of(node: Node) -> tuple[str, ...]:
+    """The inputs after the first, whatever the node calls them."""
+    names = ["a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point"]
+    if len(node.inputs) > len(names) + 1:
+        names.insert(place_of_bias(node), BIAS)
+    return tuple(names)
+
+
+def place_of_bias(node: Node) -> int:
+    """Its place among the inputs after the first: it alone is an int32."""
+    return [tensor.dtype for tensor in node.inputs[1:]].index(np.dtype(np.int32))
 
 
 # Inputs
@@ -94,7 +110,7 @@ def asked(
     values = [scales[0], points[0], b_point + step, scales[1], b_point, scales[2], points[1]]
     kinds = [tensor.dtype for tensor in node.inputs[1:]]
     if len(kinds) > len(values):
-        values.insert(kinds.index(np.dtype(np.int32)), 0)  # a bias
+        values.insert(place_of_bias(node), 0)
     others = tuple(np.array(value).astype(kind) for value, kind in zip(values, kinds, strict=True))
     return Probe(numbers_for(node, factor(others), points[0], random)[:FEW], others)
 

@@ -36,7 +36,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
 )
 from tiebreak.conformance.semantics.integer_scaling_rules import adds_soundly, rounds_soundly
 from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
-from tiebreak.conformance.semantics.places import fused_multiply_add
+from tiebreak.conformance.semantics.places import as_array, fused_multiply_add
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.conformance.semantics.scaled_operands import (
@@ -45,6 +45,7 @@ from tiebreak.conformance.semantics.scaled_operands import (
     first_probes,
     further_probe,
     in_type,
+    names_of,
     of_output,
     scales_of,
     second_difference,
@@ -65,14 +66,14 @@ def ratio_of(others: Others) -> Fraction:
 
 
 def real_ratio(others: Others) -> Factor:
-    return Factor(*(ratio_of(others) * second_difference(others)).as_integer_ratio())
+    return Factor(*(ratio_of(others) * int(second_difference(others))).as_integer_ratio())
 
 
 def whole_ratio(others: Others) -> Factor:
     """The ratio as a multiplier of 31 bits and a shift, of both products in float64."""
     a, b, y = map(float, scales_of(others))
     found = multiplier_of_bits(HIGH, a * b / y)
-    return found._replace(over=found.over * second_difference(others))
+    return found._replace(over=found.over * int(second_difference(others)))
 
 
 REAL = FactorOf("real", "no integer stands for the scales' ratio", real_ratio, "real-ratio", has_shift=False)
@@ -89,57 +90,57 @@ OF_31_BITS = FactorOf(
 
 
 def products(values: Array, others: Others, precision: Precision) -> Array:
-    return np.asarray((values * second_difference(others)).astype(precision.dtype))
+    return as_array((values * second_difference(others)).astype(precision.dtype))
 
 
 def as_written(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     a, b, y = in_type(others, precision)
-    return np.asarray(products(values, others, precision) * (a * b) / y)
+    return as_array(products(values, others, precision) * (a * b) / y)
 
 
 def by_one_multiplier(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     a, b, y = in_type(others, precision)
-    return np.asarray(products(values, others, precision) * (a * b / y))
+    return as_array(products(values, others, precision) * (a * b / y))
 
 
 def by_widened_multiplier(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     """A float32 multiplier, in a product of a wider type."""
     a, b, y = in_type(others, FLOAT32)
-    return np.asarray(products(values, others, precision) * (a * b / y).astype(precision.dtype))
+    return as_array(products(values, others, precision) * (a * b / y).astype(precision.dtype))
 
 
 def by_rounded_multiplier(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     a, b, y = in_type(others, FLOAT64)
-    return np.asarray(products(values, others, precision) * (a * b / y).astype(precision.dtype))
+    return as_array(products(values, others, precision) * (a * b / y).astype(precision.dtype))
 
 
 def by_reciprocal(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     a, b, y = in_type(others, precision)
-    return np.asarray(products(values, others, precision) * (a * b) * (precision.dtype.type(1) / y))
+    return as_array(products(values, others, precision) * (a * b) * (precision.dtype.type(1) / y))
 
 
 def numbers(values: Array, others: Others, precision: Precision) -> Array:
     """The product of the two dequantized numbers."""
     a, b, _ = in_type(others, precision)
-    second = precision.dtype.type(second_difference(others))
-    return np.asarray((values.astype(precision.dtype) * a) * (second * b))
+    second = second_difference(others).astype(precision.dtype)
+    return as_array((values.astype(precision.dtype) * a) * (second * b))
 
 
 def dequantized(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
-    return np.asarray(numbers(values, others, precision) / in_type(others, precision)[2])
+    return as_array(numbers(values, others, precision) / in_type(others, precision)[2])
 
 
 def dequantized_reciprocal(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     reciprocal = precision.dtype.type(1) / in_type(others, precision)[2]
-    return np.asarray(numbers(values, others, precision) * reciprocal)
+    return as_array(numbers(values, others, precision) * reciprocal)
 
 
 def fused_with_zero_point(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     """By the reciprocal, and with the zero point rounded once; it is taken off again without a rounding."""
     reciprocal = precision.dtype.type(1) / in_type(others, precision)[2]
-    point = float(of_output(others)[1])
+    point = of_output(others)[1].astype(np.float64)
     total = fused_multiply_add(numbers(values, others, precision), reciprocal, point, precision.dtype)
-    return np.asarray(total.astype(np.float64) - point)
+    return as_array(total.astype(np.float64) - point)
 
 
 def in_range(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
@@ -149,10 +150,10 @@ def in_range(values: Array, factor: Factor, others: Others, precision: Precision
     """
     y, point = in_type(others, precision)[2], of_output(others)[1]
     ends = np.iinfo(point.dtype)
-    low, high = (y * precision.dtype.type(end - int(point)) for end in (ends.min, ends.max))
+    low, high = (y * (end - point.astype(np.int64)).astype(precision.dtype) for end in (ends.min, ends.max))
     steps = precision.dtype.type(ends.max - ends.min)
     part = (np.clip(numbers(values, others, precision), low, high) - low) / (high - low) * steps
-    return np.asarray(part.astype(np.float64) + ends.min - float(point))
+    return as_array(part.astype(np.float64) + ends.min - point.astype(np.float64))
 
 
 AS_WRITTEN = ProductPosition(
@@ -321,6 +322,8 @@ def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
         lambda probe: np.zeros(probe.x.shape, bool),
         partial(first_probes, node, real_ratio, SCALES, TIES),
         partial(further_probe, node, real_ratio),
+        names_of(node),
+        "product",
     )
     return IntegerScaling(node, table)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling_facets import HIGH, Factor, ProductPosition
-from tiebreak.conformance.semantics.places import fused_multiply_add
+from tiebreak.conformance.semantics.places import as_array, fused_multiply_add
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.scaled_operands import (
     A_POINT,
@@ -32,24 +32,24 @@ def fma(a: Array, b: Array, added: Array) -> Array:
 def terms(values: Array, others: Others, precision: Precision) -> tuple[Array, Array]:
     """Both numbers that the operands stand for."""
     a, b, _ = in_type(others, precision)
-    second = precision.dtype.type(second_difference(others))
-    return np.asarray(values.astype(precision.dtype) * a), np.asarray(second * b)
+    second = second_difference(others).astype(precision.dtype)
+    return as_array(values.astype(precision.dtype) * a), as_array(second * b)
 
 
 def as_written(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     first, second = terms(values, others, precision)
-    return np.asarray((first + second) / in_type(others, precision)[2])
+    return as_array((first + second) / in_type(others, precision)[2])
 
 
 def by_reciprocal(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     first, second = terms(values, others, precision)
-    return np.asarray((first + second) * (precision.dtype.type(1) / in_type(others, precision)[2]))
+    return as_array((first + second) * (precision.dtype.type(1) / in_type(others, precision)[2]))
 
 
 def by_ratios(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     a, b, c = in_type(others, precision)
-    second = precision.dtype.type(second_difference(others))
-    return np.asarray(values.astype(precision.dtype) * (a / c) + second * (b / c))
+    second = second_difference(others).astype(precision.dtype)
+    return as_array(values.astype(precision.dtype) * (a / c) + second * (b / c))
 
 
 def by_fused_reciprocal(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
@@ -61,7 +61,7 @@ def by_fused_reciprocal(values: Array, factor: Factor, others: Others, precision
 
 def without_point(total: Array, others: Others) -> Array:
     """What the output's zero point is added to, without a rounding."""
-    return np.asarray(total.astype(np.float64) - float(of_output(others)[1]))
+    return as_array(total.astype(np.float64) - of_output(others)[1].astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -91,27 +91,27 @@ class WithPoints:
         one, other = (a, ratios[0]), (b, ratios[1])
         if self.point == "B":
             one, other = other, one
-        return np.asarray(c - added(*one, np.asarray(other[0] * other[1]), fused=bool(self.point)))
+        return as_array(c - added(*one, as_array(other[0] * other[1]), fused=bool(self.point)))
 
 
 def added(x: Array, ratio: Array, part: Array, *, fused: bool) -> Array:
-    return fma(x, ratio, part) if fused else np.asarray(part + x * ratio)
+    return fma(x, ratio, part) if fused else as_array(part + x * ratio)
 
 
 def in_range(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     """As a FakeQuantize: how far the sum is from what the lowest output stands for, of the way to the highest."""
     c, point = in_type(others, precision)[2], of_output(others)[1]
     ends = np.iinfo(point.dtype)
-    low, high = (c * precision.dtype.type(end - int(point)) for end in (ends.min, ends.max))
+    low, high = (c * (end - point.astype(np.int64)).astype(precision.dtype) for end in (ends.min, ends.max))
     first, second = terms(values, others, precision)
     part = (np.clip(first + second, low, high) - low) / (high - low) * precision.dtype.type(ends.max - ends.min)
-    return np.asarray(part.astype(np.float64) + ends.min - float(point))
+    return as_array(part.astype(np.float64) + ends.min - point.astype(np.float64))
 
 
 def each_rounded(values: Array, factor: Factor, others: Others, precision: Precision) -> Array:
     first, second = terms(values, others, precision)
     c = in_type(others, precision)[2]
-    return np.asarray(np.rint(first / c) + np.rint(second / c))
+    return as_array(np.rint(first / c) + np.rint(second / c))
 
 
 # TensorFlow Lite's fixed point
@@ -144,7 +144,7 @@ def in_three_steps(values: Array, factor: Factor, others: Others, precision: Pre
     """
     a, b, c = map(float, scales_of(others))
     twice = 2 * max(a, b)
-    second = np.asarray(second_difference(others), np.int64)
+    second = second_difference(others)
     total = rescaled(values << LEFT_SHIFT, a / twice) + rescaled(second << LEFT_SHIFT, b / twice)
     multiplier, shift = multiplier_and_shift(twice / (2.0**LEFT_SHIFT * c))
     return np.asarray(high_half(total, multiplier).astype(np.float64) * 2.0**shift)

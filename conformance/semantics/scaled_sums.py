@@ -38,6 +38,7 @@ from tiebreak.conformance.semantics.scaled_operands import (
     first_probes,
     further_probe,
     in_type,
+    names_of,
     of_output,
     scales_of,
     second_difference,
@@ -62,7 +63,7 @@ from tiebreak.golden.rounding import EVEN
 def real_ratios(others: Others) -> Factor:
     """The real ratios of both scales to the output's, over one number."""
     a, b, c = (Fraction(float(scale)) for scale in scales_of(others))
-    first, second = a / c, b / c * second_difference(others)
+    first, second = a / c, b / c * int(second_difference(others))
     under = lcm(first.denominator, second.denominator)
     return Factor(int(first * under), under, int(second * under))
 
@@ -73,7 +74,7 @@ def whole_ratios(bits: int, others: Others) -> Factor:
     ratios = [float(scale / c) for scale in (a, b)]
     shift = bits - int(np.frexp(max(ratios))[1])
     first, second = (int(np.rint(np.ldexp(ratio, shift))) for ratio in ratios)
-    second *= second_difference(others)
+    second *= int(second_difference(others))
     return Factor(first << max(-shift, 0), 1 << max(shift, 0), second << max(-shift, 0))
 
 
@@ -148,5 +149,7 @@ def scaled_sums(node: Node) -> IntegerScaling:
         lambda probe: np.zeros(probe.x.shape, bool),
         partial(first_probes, node, real_ratios, SCALES, TIES),
         partial(further_probe, node, real_ratios),
+        names_of(node),
+        "sum",
     )
     return IntegerScaling(node, table)
