@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tiebreak.conformance.emulators.multiplier_steps import multiplier_and_power, multiplier_of
 from tiebreak.conformance.emulators.rounding_steps import takes_integer_above
 from tiebreak.conformance.emulators.steps import LONG, Computed, cast, constant, double, named, step, where
 from tiebreak.conformance.emulators.traced import Traced
@@ -18,7 +19,6 @@ from tiebreak.conformance.semantics.scaled_operands import in_type, scales_of, s
 
 FAR = 2.0**27  # quotients from here on are far beyond every type, and stand for themselves
 SPLITTER = 2.0**41 + 1  # of a float32 in two halves of 12 bits
-TWO_TO_30 = constant(2.0**30)
 
 
 def second_of(others: Any) -> Computed:
@@ -33,14 +33,9 @@ def wide_scales(others: Any) -> list[Computed]:
 
 
 def whole_ratio(others: Any) -> tuple[Computed, Computed]:
-    """A multiplier of 31 bits of the scales' ratio, and what divides it, whole numbers of 64 bits."""
+    """The scales' ratio as a multiplier of 31 bits over a power of two, whole numbers of 64 bits."""
     a, b, y = wide_scales(others)
-    ratio = named("ratio", a * b / y)
-    power = named("power", step("power_of_two", ratio))
-    multiplier = cast(LONG, step("floor", ratio / power * TWO_TO_30 + constant(0.5)))
-    up = cast(LONG, step("clamp", power / TWO_TO_30, constant(1), TWO_TO_30))
-    under = cast(LONG, step("clamp", TWO_TO_30 / power, constant(1), constant(2.0**62)))
-    return named("multiplier", multiplier * up), named("under", under)
+    return multiplier_of(a * b / y)
 
 
 def whole_ratios(bits: int, others: Any) -> tuple[Computed, Computed, Computed]:
@@ -77,11 +72,11 @@ def of_pair(p: Computed, q: Computed, under: Computed, mode: RoundMode, first: C
     def beyond(whole: Computed) -> Computed:
         return (total - whole * under) + lost
 
-    lower = where(beyond(near) < constant(0), near - constant(1), near)
-    floor = named("floor", where(beyond(near + constant(1)) >= constant(0), near + constant(1), lower))
-    half = named("from_half", beyond(floor + constant(0.5)))
-    below = named("below", floor if first is None else floor + double(first))
-    some, more, tie = step("equal", beyond(floor), constant(0)), half > constant(0), step("equal", half, constant(0))
+    before = where(beyond(near) < constant(0), near - constant(1), near)
+    lower = named("lower", where(beyond(near + constant(1)) >= constant(0), near + constant(1), before))
+    half = named("from_half", beyond(lower + constant(0.5)))
+    below = named("below", lower if first is None else lower + double(first))
+    some, more, tie = step("equal", beyond(lower), constant(0)), half > constant(0), step("equal", half, constant(0))
     takes = takes_integer_above(mode, below, ~some, more, tie)
     rounded = below if takes is None else where(takes, below + constant(1), below)
     return where(step("abs", near) < constant(FAR), rounded, near)
@@ -99,9 +94,8 @@ def rescaled(name: str, values: Computed, ratio: Computed) -> Computed:
 
 def high_half(name: str, values: Computed, ratio: Computed) -> Computed:
     """The product with the multiplier without 31 bits, ties up, times the power of two that is left: a float64."""
-    power = named(f"{name}_power", step("power_of_two", ratio))
-    multiplier = cast(LONG, step("floor", ratio / power * TWO_TO_30 + constant(0.5)))
-    product = values * named(f"{name}_multiplier", multiplier) + constant(TWO_TO_30.value, LONG)
+    multiplier, power = multiplier_and_power(ratio, f"{name}_")
+    product = values * multiplier + constant(2.0 ** (HIGH - 1), LONG)
     upper = step("floor_divide", product, constant(2.0**HIGH, LONG))
     return double(upper) * (power * constant(2))
 
@@ -116,7 +110,7 @@ def in_three_steps(difference: Computed, others: Any) -> Computed:
     return high_half("last", named("both", first + second), last)
 
 
-def number_of(position: Any, difference: Computed, others: Any) -> Computed:
+def in_floating_point(position: Any, difference: Computed, others: Any) -> Computed:
     """A position's number, in its precision."""
     if position.id == "three-multipliers":
         return in_three_steps(difference, others)

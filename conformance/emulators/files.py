@@ -30,8 +30,8 @@ class Emulated:
     """What a file emulates: a node, the steps to its result, the function's name, and who is emulated.
 
     `inputs` are names for the node's inputs; `held` the one value that was audited of each that the function does not
-    take, by its name. `also` are the inputs that stand for the node's outputs after the first, which an
-    audit does not ask for. `spread` are inputs that may have many elements beside the first.
+    take, by its name. `also` are the inputs that stand for the node's outputs after the first, which an audit does not
+    ask for. `spread` are inputs beside the first that may have many elements.
     """
 
     node: Node
@@ -95,7 +95,7 @@ def numpy_file(one: Emulated, header: Sequence[str]) -> str:
 
 def written(one: Emulated, language: InNumPy | InTorch) -> tuple[Writer, str, str]:
     """The writer with its lines, the name of the result, and the constants and helpers before the function."""
-    writer = Writer(language)
+    writer = Writer(language, one.names)
     last = writer.text(one.result)
     constants = [f"{name} = {language.number(step.value, step.type)}" for name, step in writer.constants.items()]
     needed = [text for name, text in language.helpers.items() if any(f"{name}(" in line for line in writer.lines)]
@@ -109,10 +109,8 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 def backend_class(one: Emulated) -> str:
     node, name = one.node, f"emulator of {one.backend}"
-    kinds, given = (
-        tuple(tensor.element for tensor in (*node.inputs, *node.outputs)),
-        ", ".join(one.inputs[: len(node.inputs)]),
-    )
+    kinds = tuple(tensor.element for tensor in (*node.inputs, *node.outputs))
+    given = ", ".join(one.inputs[: len(node.inputs)])
     outputs = ", ".join((f"{one.function}({', '.join(one.names)})", *one.also)) + "," * (not one.also)
     return f'''try:
     from tiebreak import Unsupported
@@ -144,9 +142,10 @@ def refusals(one: Emulated) -> str:
     if parameters := [name for name in one.names[1:] if name not in one.spread]:
         lines += [f"if {' or '.join(f'{name}.size != 1' for name in parameters)}:"]
         lines += [f'    raise Unsupported("made for one {" and one ".join(parameters)}")']
-    for name in set(one.inputs[: len(one.node.inputs)]) & set(one.held):
-        value = one.held[name]
-        lines += [f"if ({name} != {value}).any():", f'    raise Unsupported("made for {name} {value}")']
+    for name in one.inputs[: len(one.node.inputs)]:
+        if name in one.held:
+            value = one.held[name]
+            lines += [f"if ({name} != {value}).any():", f'    raise Unsupported("made for {name} {value}")']
     return "".join(f"            {line}\n" for line in lines)
 
 
@@ -180,7 +179,7 @@ def comment_lines(header: Sequence[str]) -> list[str]:
 
 def c_file(one: Emulated, header: Sequence[str]) -> str:
     language = InC()
-    writer = Writer(language)
+    writer = Writer(language, one.names)
     last = writer.text(one.result)
     constants = [
         f"#define {name} ({language.number(step.value, step.type)})" for name, step in writer.constants.items()

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from tiebreak.conformance.emulators.combined_steps import exactly, number_of, second_of, whole_ratio, whole_ratios
+from tiebreak.conformance.emulators.combined_steps import (
+    exactly,
+    in_floating_point,
+    second_of,
+    whole_ratio,
+    whole_ratios,
+)
+from tiebreak.conformance.emulators.multiplier_steps import multiplier_of
 from tiebreak.conformance.emulators.rounding_steps import rounded, takes_integer_above
 from tiebreak.conformance.emulators.steps import (
     DOUBLE,
@@ -77,12 +84,8 @@ def real_ratio(i: Inputs) -> FactorSteps:
 
 
 def of_31_bits(i: Inputs) -> FactorSteps:
-    ratio = named("ratio", double(i["input_scale"]) / double(i["output_scale"]))
-    power = named("power", step("power_of_two", ratio))
-    multiplier = named("multiplier", long(step("floor", ratio / power * constant(2.0**30) + constant(0.5))))
-    up = long(step("clamp", power / constant(2.0**30), constant(1), constant(MOST_UP)))
-    under = named("under", long(step("clamp", constant(2.0**30) / power, constant(1), constant(2.0**62))))
-    return FactorSteps(multiplier * up, under, ratio)
+    ratio = double(i["input_scale"]) / double(i["output_scale"])
+    return FactorSteps(*multiplier_of(ratio), ratio)
 
 
 def of_15_bits(i: Inputs) -> FactorSteps:
@@ -153,7 +156,7 @@ def scaled(combines: str, one: ScalingCombination, difference: Computed, i: Inpu
             kind = position.precision.type.name
             number = cast(kind, double(difference)) * cast(kind, FACTORS[one.factor.id](i).real)
         else:
-            number = number_of(position, difference, others)
+            number = in_floating_point(position, difference, others)
         total = number if first is None else number + cast(number.type, double(first))
         return in_64_bits(rounded(named("q", total), one.round_mode))
     if combines and one.factor.is_real:
@@ -183,15 +186,14 @@ def product(combines: str, one: ScalingCombination, difference: Computed, i: Inp
 
 def in_64_bits(value: Computed) -> Computed:
     """A rounded number as an integer, far beyond every type if it is larger."""
-    far = constant(2.0**62)
-    return long(step("clamp", value, constant(-(2.0**62)), far))
+    return long(step("clamp", value, constant(-(2.0**62)), constant(2.0**62)))
 
 
 def divided(number: Computed, under: Computed, mode: RoundMode, first: Computed | None) -> Computed:
     """A whole number over a positive one, and an integer added, rounded."""
-    floor = named("floor", step("floor_divide", number, under))
-    past = named("past", number - floor * under)
+    lower = named("lower", step("floor_divide", number, under))
+    past = named("past", number - lower * under)
     short = under - past
-    below = named("below", floor if first is None else floor + first)
+    below = named("below", lower if first is None else lower + first)
     takes = takes_integer_above(mode, below, past > whole(0), past > short, step("equal", past, short))
     return below if takes is None else where(takes, below + whole(1), below)

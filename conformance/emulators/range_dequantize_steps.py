@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.emulators.quantize_v2_steps import RANGE
-from tiebreak.conformance.emulators.steps import SINGLE, Computed, cast, double, flushed, given, named, with_names
+from tiebreak.conformance.emulators.steps import LONG, SINGLE, Computed, cast, flushed, given, named, with_names
 from tiebreak.conformance.emulators.traced import Traced
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
@@ -25,7 +25,7 @@ def range_dequantize_steps(arithmetic: RangeDequantizeArithmetic, semantics: Sem
     """The result, a float32."""
     node, subnormals = arithmetic.node, semantics[-1]
     operands: Any = (
-        Traced(double(given("x", node.input_type)), whole=True),
+        Traced(cast(LONG, given("x", node.input_type))),
         *(Traced(given(one, SINGLE)) for one in RANGE),
     )
     x, low, high = operands

@@ -55,6 +55,7 @@ class EmulatedTable:
         return Emulated(arithmetic.node, result, *facts)
 
 
+FUNCTIONS = {"product": "multiply", "sum": "add"}  # of what two integers become
 ROUND_TRIP = ("x", *RANGE, "num_bits")
 OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
@@ -62,9 +63,7 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     CastArithmetic: EmulatedTable("cast", cast_steps),
     FakeQuantizeArithmetic: EmulatedTable("fake_quantize", fake_quantize_steps, ("x", *LIMITS)),
     FakeLevels: EmulatedTable("fake_quantize", fake_levels_steps),
-    RoundTripArithmetic: EmulatedTable(
-        "fake_quantize", round_trip_steps, ("x", *RANGE, "num_bits"), {"num_bits": BITS}
-    ),
+    RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ROUND_TRIP, {"num_bits": BITS}),
     QuantizeV2Arithmetic: EmulatedTable("quantize", quantize_v2_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
@@ -79,9 +78,6 @@ def of_scaling(arithmetic: IntegerScaling) -> EmulatedTable:
     laid_out = getattr(TESTED[arithmetic.node.operator].axis, "laid_out", False)
     spread = () if laid_out else ("b",)
     return EmulatedTable(FUNCTIONS[table.combines], scaling_steps, ("a", *table.names), {BIAS: 0}, spread=spread)
-
-
-FUNCTIONS = {"product": "multiply", "sum": "add"}
 
 
 def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:

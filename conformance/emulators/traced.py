@@ -21,12 +21,11 @@ from tiebreak.conformance.emulators.steps import (
     double,
     flushed,
     named,
-    number_of,
     step,
     where,
 )
 from tiebreak.conformance.semantics.places import as_array, flush_subnormals, fused_multiply_add
-from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
+from tiebreak.golden.elements import numpy_dtype
 
 UFUNCS: Mapping[Any, str] = {
     np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide",
@@ -40,20 +39,16 @@ UFUNCS: Mapping[Any, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
-    """A step that NumPy's operations are done to. `whole`: it stands for an integer, held as a float64."""
+    """A step that NumPy's operations are done to."""
 
     of: Computed
-    whole: bool = False
 
     @property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(self.of.type) if self.of.type in (TRUTH, LONG) else numpy_dtype(self.of.type)
 
     def astype(self, dtype: Any, copy: bool = True) -> Traced:
-        kind = np.dtype(dtype).name
-        if self.whole and kind in FLOAT_TYPES:
-            return Traced(number_of(self.of, kind))
-        return Traced(cast(kind, self.of))
+        return Traced(cast(np.dtype(dtype).name, self.of))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options or ufunc not in UFUNCS:
@@ -62,19 +57,18 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if UFUNCS[ufunc] == "copysign" and operands[0].type == TRUTH:  # a truth counts 0 or 1
             kind = operands[1].type
             operands[0] = where(operands[0], constant(1, kind), constant(0, kind))
-        whole = all(getattr(one, "whole", True) for one in inputs if not isinstance(one, float))
-        return Traced(step(UFUNCS[ufunc], *operands), whole and any(map(is_whole, inputs)))
+        return Traced(step(UFUNCS[ufunc], *operands))
 
     def __array_function__(
         self, function: Any, types: Any, arguments: Sequence[Any], options: Mapping[str, Any]
     ) -> Any:
         if function is np.where:
             condition, *both = arguments
-            return Traced(where(condition.of, *steps_of(both)), all(map(is_whole, both)))
+            return Traced(where(condition.of, *steps_of(both)))
         if function is np.broadcast_arrays:
             return arguments
         if function is np.clip:
-            return Traced(step("clamp", *steps_of(arguments)), is_whole(arguments[0]))
+            return Traced(step("clamp", *steps_of(arguments)))
         return NotImplemented
 
     def __bool__(self) -> bool:
@@ -83,20 +77,21 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
 def line(name: str, value: Any) -> Any:
     """The same number on a line of its own, if it is a step."""
-    return Traced(named(name, value.of), value.whole) if isinstance(value, Traced) else value
-
-
-def is_whole(one: Any) -> bool:
-    return isinstance(one, Traced) and one.whole
+    return Traced(named(name, value.of)) if isinstance(value, Traced) else value
 
 
 def steps_of(operands: Sequence[Any]) -> list[Computed]:
-    """The operands as steps of one type, that of the traced ones or of arrays: a number without a type takes it."""
+    """The operands as steps of one type, that of the traced ones or of arrays: a number without a type takes it.
+
+    Integers beside such a number that has a fraction become float64.
+    """
     typed = [one.of.type if isinstance(one, Traced) else one.dtype.name for one in operands if hasattr(one, "dtype")]
     kinds = {one for one in typed if one != TRUTH} or {TRUTH}
     if len(kinds) > 1:
         raise TypeError(f"{' beside '.join(sorted(kinds))}: NumPy would compute in one of them or in a third one")
     (kind,) = kinds
+    if kind == LONG and any(isinstance(one, float) for one in operands):
+        return [double(one.of) if isinstance(one, Traced) else constant(float(one)) for one in operands]
     return [one.of if isinstance(one, Traced) else constant(float(one), kind) for one in operands]
 
 

@@ -53,6 +53,7 @@ class Writer:
     """The lines before a result, in order, and the constants that have names."""
 
     language: Language
+    reserved: Sequence[str] = ()  # names that no line may take: the function's inputs
     lines: list[str] = field(default_factory=list)
     constants: dict[str, Computed] = field(default_factory=dict)
     names: dict[Computed, str] = field(default_factory=dict)  # of the steps that have lines
@@ -75,7 +76,7 @@ class Writer:
 
     def free_name(self, name: str) -> str:
         """The name, with a number behind it if another step has it."""
-        taken = set(self.names.values())
+        taken = {*self.reserved, *self.names.values()}
         numbered = (
             f"{name}{'' if name == NAMELESS else '_'}{number}" for number in count(1 if name == NAMELESS else 2)
         )
@@ -96,7 +97,7 @@ def with_note(line: str, note: str) -> list[str]:
 
 
 def in_parentheses(one: Computed, text: str) -> str:
-    compound = not one.name and (one.op in INFIX or one.op in LOGIC or one.op == "where")
+    compound = not text.isidentifier() and (one.op in INFIX or one.op in LOGIC or one.op == "where")
     return f"({text})" if compound or text.startswith("-") else text
 
 

@@ -50,7 +50,9 @@ def merged(values: Array, factor: Factor, others: tuple[Array, ...], precision: 
     dtype, (scale, own, other, last) = precision.dtype, others
     ratio = scale.astype(np.float64) / other.astype(np.float64)
     zero = (last.astype(np.float64) - own.astype(np.float64) * ratio).astype(dtype)
-    total = fused_multiply_add((values + own.astype(np.int64)).astype(dtype), ratio.astype(dtype), zero.astype(np.float64), dtype)
+    total = fused_multiply_add(
+        (values + own.astype(np.int64)).astype(dtype), ratio.astype(dtype), zero.astype(np.float64), dtype
+    )
     return total.astype(np.float64) - last.astype(np.float64)
 
 
