@@ -55,8 +55,10 @@ class Emulated:
         return self.taken(self.inputs)
 
     def taken(self, of_inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """Of what the node's inputs have each, what the function's have."""
-        return tuple(one for name, one in zip(self.inputs, of_inputs, strict=False) if name not in self.held)
+        """The elements that belong to the function's inputs, of a sequence with one for each of the node's inputs."""
+        return tuple(
+            one for name, one, _ in zip(self.inputs, of_inputs, self.node.inputs, strict=False) if name not in self.held
+        )
 
     @property
     def goal(self) -> str:
