@@ -139,6 +139,7 @@ def cli(backend: str, *said: str) -> Any:
         ("litert", "tflite.Requantize"),
         ("onnxruntime", "com.microsoft.QLinearMul"),
         ("onnxruntime", "onnx.QLinearConv"),
+        ("onnxruntime", "onnx.QLinearMatMul"),
     ],
 )
 def test_a_library_and_its_emulator(backend: str, operator: str, target: str, tmp_path: Path) -> None:
@@ -146,6 +147,7 @@ def test_a_library_and_its_emulator(backend: str, operator: str, target: str, tm
     path = tmp_path / "emulator"
     result = cli(backend, "--operator", *operator.split(), "--emulator", target, "-o", str(path))
     assert result.exit_code == 0 and "an emulator, which gives what the backend gave" in result.output, result.output
+    assert (b"it says nothing of a sum of several" in path.read_bytes()) == operator.startswith("onnx.QLinear")
 
 
 def test_the_class_gives_every_output_and_refuses_what_was_not_audited(tmp_path: Path) -> None:
@@ -181,7 +183,7 @@ def test_a_second_operand_has_many_elements_where_an_operator_takes_each(operato
     text = str(FILES["numpy"](emulated(arithmetic, arithmetic.documented), []))
     assert ("or b.size != 1" in text) != many and "a_scale.size != 1" in text
     assert ("if (bias != 0).any():" in text) != many
-    assert text.splitlines()[-1] == "        return run"
+    assert text.splitlines()[-1] == "        return run" and "are one number, or one for each a." in text
 
 
 def test_a_traced_number_has_no_value_and_keeps_its_type() -> None:

@@ -31,7 +31,7 @@ class Emulated:
 
     `inputs` are names for the node's inputs; `held` the one value that was audited of each that the function does not
     take, by its name. `also` are the inputs that stand for the node's outputs after the first, which an audit does not
-    ask for. `spread` are inputs beside the first that may have many elements.
+    ask for. `spread` are inputs beside the first that may have many elements. `note` is a line for the file's header.
     """
 
     node: Node
@@ -43,6 +43,7 @@ class Emulated:
     held: Mapping[str, int] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -68,8 +69,9 @@ class Emulated:
     @property
     def said(self) -> str:
         """The function's docstring."""
-        *others, last = self.names
-        parameters = f"; {', '.join(others[1:])} and {last} are one number, or one for each x" if others else ""
+        first, *others = self.names
+        listed = f"{', '.join(others[:-1])} and {others[-1]}" if others else ""
+        parameters = f"; {listed} are one number, or one for each {first}" if others else ""
         return f"{self.types[0]} to {self.goal}{parameters}."
 
 

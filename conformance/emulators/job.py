@@ -74,7 +74,7 @@ def emulator_data(
         return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
     asked = asked_elements(answer)
     header = header_of(answer, data, semantics, asked.codes.size, command)
-    text = FILES[target](one, [*header, *further_outputs(one)])
+    text = FILES[target](one, [*header, *further_lines(one)])
     found = answers_of_file(text, target, one, asked)
     told["elements"] = asked.codes.size
     if (wrong := np.flatnonzero(found != asked.codes)).size:
@@ -99,10 +99,11 @@ def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple
     return min(found, key=lambda one: one[0])[1:]
 
 
-def further_outputs(emulated: Emulated) -> list[str]:
-    """What the header says of outputs that an audit does not ask for."""
+def further_lines(emulated: Emulated) -> list[str]:
+    """What the header says of what an audit does not ask for."""
     outputs = zip((tensor.name for tensor in emulated.node.outputs[1:]), emulated.also, strict=True)
-    return [f"the audit asked for no {name}: Emulator gives {given}" for name, given in outputs]
+    lines = [f"the audit asked for no {name}: Emulator gives {given}" for name, given in outputs]
+    return [*lines, emulated.note] if emulated.note else lines
 
 
 def asked_elements(answer: AuditAnswer) -> Asked:

@@ -172,7 +172,7 @@ def onnx_file(one: Emulated, header: Sequence[str]) -> bytes:
     last = model.cast(last, byte_for(kind)) if byte_for(kind) != kind else last
     model.nodes.append(helper.make_node("Cast", [last], ["y"], to=onnx_type(kind), **keeps))
     inputs = [
-        helper.make_tensor_value_info(name, onnx_type(held), ["elements" if name == "x" else "parameters"])
+        helper.make_tensor_value_info(name, onnx_type(held), ["elements" if name == one.names[0] else "parameters"])
         for name, held in zip(one.names, one.types[:-1], strict=True)
     ]
     output = helper.make_tensor_value_info("y", onnx_type(kind), ["elements"])

@@ -38,7 +38,7 @@ from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
 class EmulatedTable:
     """The name of the file's function, how its steps are made of a table and a semantics, and its inputs' names.
 
-    `held` are inputs of which a table knows one value, by name; `also` and `spread` as in Emulated.
+    `held` are inputs of which a table knows one value, by name; the others as in Emulated.
     """
 
     function: str
@@ -47,14 +47,16 @@ class EmulatedTable:
     held: Mapping[str, int] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
+    note: str = ""
 
     def emulated(self, arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:
         """Raises Unsupported for an arithmetic that no steps can do."""
         result = self.steps(arithmetic, semantics)
-        facts = (self.function, backend, version, self.inputs, self.held, self.also, self.spread)
+        facts = (self.function, backend, version, self.inputs, self.held, self.also, self.spread, self.note)
         return Emulated(arithmetic.node, result, *facts)
 
 
+ONE_PRODUCT = "the audit asked for one product, without a bias: it says nothing of a sum of several"
 FUNCTIONS = {"product": "multiply", "sum": "add"}  # of what two integers become
 ROUND_TRIP = ("x", *RANGE, "num_bits")
 OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
@@ -76,8 +78,9 @@ def of_scaling(arithmetic: IntegerScaling) -> EmulatedTable:
     if not table.combines:
         return EmulatedTable("requantize", scaling_steps, ("x", *table.names))
     laid_out = getattr(TESTED[arithmetic.node.operator].axis, "laid_out", False)
-    spread = () if laid_out else ("b",)
-    return EmulatedTable(FUNCTIONS[table.combines], scaling_steps, ("a", *table.names), {BIAS: 0}, spread=spread)
+    spread, note = ((), ONE_PRODUCT) if laid_out else (("b",), "")
+    names = ("a", *table.names)
+    return EmulatedTable(FUNCTIONS[table.combines], scaling_steps, names, {BIAS: 0}, spread=spread, note=note)
 
 
 def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:
