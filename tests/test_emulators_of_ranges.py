@@ -15,12 +15,13 @@ from tiebreak.adapters.registry import load_backend
 from tiebreak.cli import main
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.emulators import running
-from tiebreak.conformance.emulators.job import FILES
+from tiebreak.conformance.emulators.job import DEFAULTS, FILES
 from tiebreak.conformance.emulators.steps import SINGLE, Computed, given, step
 from tiebreak.conformance.emulators.traced import Traced
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
+from tiebreak.conformance.semantics.scaled_products import EXACTLY
 from tiebreak.golden.errors import Unsupported
 
 TARGETS = ("numpy", "c", "torch", "onnx")
@@ -174,6 +175,42 @@ def test_an_input_that_is_held_is_refused_otherwise(tmp_path: Path) -> None:
     )
     with pytest.raises(Unsupported, match="made for num_bits 8"):
         run(x, *ends, np.asarray(4, np.int32))
+
+
+def nearly_ties(count: int) -> list[tuple[int, int, int, int, int, int]]:
+    """Bytes, and significands of three scales, whose quotient is next to a half: nearer than float64 tells.
+
+    d1 * d2 * a * b is c + m * 2^40 with a small c, for an odd b and c / b mod 2^40 that is a product of the others.
+    """
+    random, found = np.random.default_rng(11), list[tuple[int, int, int, int, int, int]]()
+    while len(found) < count:
+        b, c = int(random.integers(1 << 23, 1 << 24)) | 1, int(random.integers(-500, 500)) | 1
+        rest = c * pow(b, -1, 1 << 40) % (1 << 40)
+        for first in range(255, 128, -1):
+            second = next((one for one in range(255, 128, -1) if rest % (first * one) == 0), 0)
+            a = rest // (first * second) if second else 0
+            if 1 << 23 <= a < 1 << 24:
+                found.append((first, second, a, b, (rest * b - c) >> 40, c))
+                break
+    return found
+
+
+@pytest.mark.parametrize("target", ["numpy", "c"])
+def test_a_quotient_next_to_a_tie_is_rounded_as_the_real_one(target: str, tmp_path: Path) -> None:
+    arithmetic = arithmetic_of(audited_node("com.microsoft.QLinearMul", {}, "", "", 0))
+    names = dict(zip(arithmetic.candidates.names, arithmetic.documented, strict=True))
+    exact = tuple((names | {"position": EXACTLY}).values())
+    one = emulated(arithmetic, exact)
+    path = tmp_path / DEFAULTS[target].name
+    path.write_text(str(FILES[target](one, [])), encoding="utf-8")
+    first, second, a, b, m, c = (np.array(column) for column in zip(*nearly_ties(40), strict=True))
+    scales = [(column * 2.0**power).astype(np.float32) for column, power in ((a, -40), (b, 0), (2 * m, 0))]
+    for held, column in ((scales[0] * 2.0**40, a), (scales[1], b), (scales[2], 2 * m)):
+        assert np.array_equal(held, column)
+    zero = np.zeros(first.shape, np.uint8)
+    operands = (first.astype(np.uint8), scales[0], zero, second.astype(np.uint8), scales[1], zero, scales[2], zero)
+    assert running.RUNS[target](path, one)(*operands).tolist() == (c > 0).astype(int).tolist()
+    assert len(set((c > 0).tolist())) == 2
 
 
 @pytest.mark.parametrize(("operator", "many"), [("com.microsoft.QLinearMul", True), ("com.microsoft.QGemm", False)])
