@@ -18,7 +18,7 @@ from emulated import SCALES, check_as_predicted, every_float16, probes_of, share
 
 from tiebreak.adapters.registry import load_backend
 from tiebreak.cli import main
-from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.audit.operators import AUDITED, STAGED, arithmetic_of, audited_node
 from tiebreak.conformance.emulators import job, running
 from tiebreak.conformance.emulators.evidence import one_line
 from tiebreak.conformance.emulators.files import Emulated, comment_lines
@@ -231,6 +231,30 @@ def test_a_file_that_differs_is_not_written(tmp_path: Path, monkeypatch: pytest.
     assert told["exit"] == 1 and not path.exists() and told["file"] is None
     assert set(told["differs"]["inputs"]) == {"x", "y_scale", "y_zero_point"}
     assert int(told["differs"]["backend"]) == int(told["differs"]["emulator"]) + 1
+
+
+WITHOUT = {
+    *("onnx.MatMulInteger", "onnx.ConvInteger", "com.microsoft.MatMulNBits", "onnx.DynamicQuantizeLinear"),
+    *("ocp.MXQuantize", "nvidia.NVFP4Quantize", "gguf.Quantize", "gguf.Dequantize"),
+}
+
+
+@pytest.mark.parametrize("operator", [*AUDITED, *STAGED])
+def test_the_page_lists_what_has_an_emulator(operator: str) -> None:
+    listed = (Path(__file__).parent.parent / "docs" / "emulators.md").read_text(encoding="utf-8")
+    node = audited_node(operator, {}, "", "", 0)
+    if operator in WITHOUT:
+        with pytest.raises(InvalidInput, match=f"emulators are written of .*, not of {operator}"):
+            job.check_emulated(node, "numpy")
+    else:
+        job.check_emulated(node, "numpy")
+        assert operator in listed or operator.removesuffix("V3").removesuffix("V4") + "V2" in listed
+
+
+def test_the_header_says_what_was_asked(tmp_path: Path) -> None:
+    assert written_for(audited(KNOWN["plain"][0]), "numpy", tmp_path / "one.py")["exit"] == 0
+    (line,) = (one for one in (tmp_path / "one.py").read_text().splitlines() if one.startswith("# asked of x from "))
+    assert "; scale from " in line and line.endswith("; zero_point from -128 to 127")
 
 
 @pytest.mark.slow

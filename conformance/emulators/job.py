@@ -31,10 +31,10 @@ FILES: Mapping[str, Callable[[Emulated, Sequence[str]], str | bytes]] = {
     "onnx": onnx_file,
 }
 DEFAULTS = {
-    "numpy": Path("tiebreak-emulator.py"),
-    "torch": Path("tiebreak-emulator.py"),
-    "c": Path("tiebreak-emulator.c"),
-    "onnx": Path("tiebreak-emulator.onnx"),
+    "numpy": Path("tiebreak_emulator.py"),
+    "torch": Path("tiebreak_emulator.py"),
+    "c": Path("tiebreak_emulator.c"),
+    "onnx": Path("tiebreak_emulator.onnx"),
 }
 MOST_TRIED = 16  # of the arithmetics that are left
 
@@ -74,7 +74,7 @@ def emulator_data(
         return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
     asked = asked_elements(answer)
     header = header_of(answer, data, semantics, asked.codes.size, command)
-    text = FILES[target](one, [*header, *further_lines(one)])
+    text = FILES[target](one, [*header, *domain_lines(one, asked), *further_lines(one)])
     found = answers_of_file(text, target, one, asked)
     told["elements"] = asked.codes.size
     if (wrong := np.flatnonzero(found != asked.codes)).size:
@@ -104,6 +104,17 @@ def further_lines(emulated: Emulated) -> list[str]:
     outputs = zip((tensor.name for tensor in emulated.node.outputs[1:]), emulated.also, strict=True)
     lines = [f"the audit asked for no {name}: Emulator gives {given}" for name, given in outputs]
     return [*lines, emulated.note] if emulated.note else lines
+
+
+def domain_lines(emulated: Emulated, asked: Asked) -> list[str]:
+    """From where to where the audit asked, each of the function's inputs: beyond, the file is a guess."""
+    with np.errstate(all="ignore"):
+        numbers = [
+            (name, one.astype(np.float64))
+            for name, one in zip(emulated.names, emulated.taken(asked.operands), strict=True)
+        ]
+    finite = [(name, one[np.isfinite(one)]) for name, one in numbers]
+    return ["asked of " + "; ".join(f"{name} from {one.min():g} to {one.max():g}" for name, one in finite if one.size)]
 
 
 def asked_elements(answer: AuditAnswer) -> Asked:

@@ -87,7 +87,7 @@ def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:
     """How emulators of an arithmetic are written; None if they aren't."""
     if isinstance(arithmetic, IntegerScaling):
         return of_scaling(arithmetic)
-    return OF_ARITHMETICS.get(type(arithmetic))
+    return next((OF_ARITHMETICS[kind] for kind in type(arithmetic).__mro__ if kind in OF_ARITHMETICS), None)
 
 
 def emulated(arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:

@@ -57,7 +57,7 @@ TARGETS = ("numpy", "torch", "c", "onnx")
     "--output",
     type=OUTPUT,
     metavar="FILE",
-    help="The emulator. Default: tiebreak-emulator.py, tiebreak-emulator.c, tiebreak-emulator.onnx.",
+    help="The emulator. Default: tiebreak_emulator.py, tiebreak_emulator.c, tiebreak_emulator.onnx.",
 )
 @limit_options(10.0, 0.1, "one call")
 @JSON
