@@ -269,7 +269,7 @@ def test_no_emulator_is_one_line(tmp_path: Path) -> None:
     for arguments, text in (
         (
             ["onnxruntime", "--operator", "onnx.MatMulInteger", "--emulator", "numpy"],
-            "emulators are written of ngraph.Quantize, ",
+            "emulators are written of com.microsoft.QLinearAdd, ",
         ),
         (["--matrix", *QUANTIZE, "--emulator", "numpy"], "--matrix is about no backend"),
         ([f"{BOXES}:plain", *QUANTIZE, "-o", str(path)], "-o names the file of an emulator"),
