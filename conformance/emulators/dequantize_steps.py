@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tiebreak.conformance.emulators.steps import (
+    NAMES,
     Computed,
     cast,
     constant,
@@ -45,7 +46,7 @@ class Product:
 def dequantize_steps(arithmetic: DequantizeArithmetic, semantics: Semantics) -> Computed:
     """The result in the output's type; scales are positive and finite."""
     c, kinds = DequantizeCombination._make(semantics), [tensor.element for tensor in arithmetic.node.inputs]
-    x, scale, zero_point = (given(name, kind) for name, kind in zip(("x", "scale", "zero_point"), kinds, strict=True))
+    x, scale, zero_point = (given(name, kind) for name, kind in zip(NAMES, kinds, strict=True))
     if c.subnormals.of_scale:
         scale = named("flushed_scale", flushed(scale, FLOAT_TYPES[scale.type].emin))
     product = Product(named("v", double(x)), named("z", double(zero_point)), scale, c.subnormals.of_steps)

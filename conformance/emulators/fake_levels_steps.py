@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
-from tiebreak.conformance.emulators.steps import SINGLE, Computed, cast, double, given, named
+from tiebreak.conformance.emulators.steps import NAMES, SINGLE, Computed, cast, double, given, named
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
 
@@ -15,6 +15,3 @@ def fake_levels_steps(arithmetic: FakeLevels, semantics: Semantics) -> Computed:
         given(name, tensor.element) for name, tensor in zip(NAMES, arithmetic.node.inputs, strict=True)
     )
     return named("number", cast(SINGLE, (level - double(zero_point)) * double(scale)))
-
-
-NAMES = ("x", "scale", "zero_point")

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.emulators.rounding_steps import rounded
-from tiebreak.conformance.emulators.special_steps import as_largest, with_results
+from tiebreak.conformance.emulators.special_steps import as_largest, first_seen, with_results
 from tiebreak.conformance.emulators.steps import Computed, cast, constant, flushed, given, named, with_names
 from tiebreak.conformance.emulators.traced import Traced, line
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
-from tiebreak.conformance.semantics.fake_quantize_facets import FakeQuantizeCombination, SpecialOutput
+from tiebreak.conformance.semantics.fake_quantize_facets import FakeQuantizeCombination
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.golden.errors import Unsupported
 
@@ -46,14 +46,9 @@ def fake_quantize_steps(arithmetic: FakeQuantizeArithmetic, semantics: Semantics
     return with_names(named("y", with_specials(arithmetic, result, real, *limits[2:])))
 
 
-def seen_of(arithmetic: FakeQuantizeArithmetic) -> dict[str, SpecialOutput]:
-    """What NaN and infinities gave, by facet; those alone that have an answer."""
-    return {name: values[0] for name, values in arithmetic.seen.items() if values}
-
-
 def as_number(arithmetic: FakeQuantizeArithmetic, x: Computed) -> Computed:
     """x; the largest finite number in the place of a NaN or an infinity that gave what such a number gives."""
-    large = {name: end for name, end in seen_of(arithmetic).items() if end.value is None}
+    large = {name: end for name, end in first_seen(arithmetic.seen).items() if end.value is None}
     return as_largest(x, {name: name == "negative_infinity" or end.like == b"-" for name, end in large.items()})
 
 
@@ -61,6 +56,8 @@ def with_specials(
     arithmetic: FakeQuantizeArithmetic, result: Computed, x: Computed, first: Computed, last: Computed
 ) -> Computed:
     """The result, but what NaN and infinities gave; as FakeQuantizeArithmetic.special_code."""
-    found: dict[str, Any] = {name: end.value(first, last) for name, end in seen_of(arithmetic).items() if end.value}  # type: ignore[arg-type]
+    found: dict[str, Any] = {
+        name: end.value(first, last) for name, end in first_seen(arithmetic.seen).items() if end.value
+    }
     steps = {name: one if isinstance(one, Computed) else constant(one, x.type) for name, one in found.items()}
     return with_results(result, x, steps)

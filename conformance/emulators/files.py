@@ -15,13 +15,12 @@ from tiebreak.conformance.emulators.python_source import (
     dtype_in_numpy,
     is_of_ml_dtypes,
 )
-from tiebreak.conformance.emulators.steps import Computed
+from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.writing import Writer
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
-NAMES = ("x", "scale", "zero_point")  # of the inputs of most functions, whatever the node calls them
 TORCH_INTEGERS = ("int8", "uint8", "int16", "int32")
 
 

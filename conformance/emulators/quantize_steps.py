@@ -11,6 +11,7 @@ from tiebreak.conformance.emulators.rounding_steps import rounded, rounded_exact
 from tiebreak.conformance.emulators.saturation_steps import TypeEnds, saturated
 from tiebreak.conformance.emulators.special_steps import special_code
 from tiebreak.conformance.emulators.steps import (
+    NAMES,
     Computed,
     cast,
     constant,
@@ -64,9 +65,6 @@ def scale_of(c: Combination, scale: Computed, emin: int) -> Computed:
         is_factor = step("equal", step("abs", double(scale)), constant(2.0 ** (emin - 1)))
         used = where(is_factor, scale, used)
     return used
-
-
-NAMES = ("x", "scale", "zero_point")
 
 
 def argument_of_round(c: Combination, x: Computed, scale: Computed, zero_point: Computed, ends: TypeEnds) -> Computed:

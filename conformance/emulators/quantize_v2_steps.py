@@ -7,7 +7,7 @@ from typing import Any
 from tiebreak.conformance.emulators.fake_quantize_steps import NO_EXACT
 from tiebreak.conformance.emulators.rounding_steps import rounded
 from tiebreak.conformance.emulators.saturation_steps import TypeEnds
-from tiebreak.conformance.emulators.special_steps import as_largest, with_results
+from tiebreak.conformance.emulators.special_steps import as_largest, first_seen, with_results
 from tiebreak.conformance.emulators.steps import Computed, constant, given, named, with_names
 from tiebreak.conformance.emulators.traced import Traced
 from tiebreak.conformance.semantics.model import Semantics
@@ -23,7 +23,7 @@ def quantize_v2_steps(arithmetic: QuantizeV2Arithmetic, semantics: Semantics) ->
     precision, formula, scaling, ends, offset, mode = QuantizeV2Combination._make(semantics)
     if precision.is_exact:
         raise Unsupported(NO_EXACT)
-    seen = {name: values[0] for name, values in arithmetic.seen.items() if values}
+    seen = first_seen(arithmetic.seen)
     x, low, high = (given(name, arithmetic.node.input_type) for name in ("x", *RANGE))
     number = as_largest(x, {name: name == "negative_infinity" for name, end in seen.items() if not end.value})
     operands: Any = (Traced(one).astype(precision.dtype) for one in (number, low, high))

@@ -14,13 +14,6 @@ from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArith
 from tiebreak.conformance.semantics.range_steps import EMIN, STEPS_FLUSHED, STEPS_KEPT, CodesInRange
 
 
-class TracedCodes(CodesInRange):
-    """As CodesInRange, of steps."""
-
-    def number(self, value: Any) -> Any:
-        return value.astype(self.dtype) if isinstance(value, Traced) else np.asarray(value).astype(self.dtype)
-
-
 def range_dequantize_steps(arithmetic: RangeDequantizeArithmetic, semantics: Semantics) -> Computed:
     """The result, a float32."""
     node, subnormals = arithmetic.node, semantics[-1]
@@ -30,7 +23,7 @@ def range_dequantize_steps(arithmetic: RangeDequantizeArithmetic, semantics: Sem
     )
     x, low, high = operands
     flushes, single = subnormals is STEPS_FLUSHED, np.dtype(np.float32)
-    codes = TracedCodes(x, low, high, arithmetic.kind, arithmetic.narrow, single, flushes)
+    codes = CodesInRange(x, low, high, arithmetic.kind, arithmetic.narrow, single, flushes)
     found: Any = arithmetic.values(codes, semantics)
     result = cast(SINGLE, found.of)
     return with_names(named("y", result if subnormals is STEPS_KEPT else flushed(result, EMIN)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,11 @@ CODES: Mapping[str, Callable[[Computed, TypeEnds], Computed]] = {
     "highest-before-zero-point-then-wrap": lambda zero_point, ends: ends.wrap(ends.highest + zero_point),
     "lowest-before-zero-point-then-wrap": lambda zero_point, ends: ends.wrap(ends.lowest + zero_point),
 }
+
+
+def first_seen(seen: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """What NaN and infinities gave, by facet; those alone that have an answer."""
+    return {name: values[0] for name, values in seen.items() if values}
 
 
 def is_special(name: str, x: Computed) -> Computed:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from tiebreak.golden.elements import FLOAT_TYPES
 
+NAMES = ("x", "scale", "zero_point")  # of the inputs of most functions, whatever the node calls them
 NAMELESS = "t"  # of a line: t1, t2, …
 DOUBLE, SINGLE, TRUTH = "float64", "float32", "bool"
 LONG = "int64"  # of whole numbers that float64 may not hold

@@ -10,7 +10,7 @@ from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
 from tiebreak.conformance.emulators.fake_quantize_steps import LIMITS, fake_quantize_steps
-from tiebreak.conformance.emulators.files import NAMES, Emulated
+from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.integer_scaling_steps import scaling_steps
 from tiebreak.conformance.emulators.paddle_steps import paddle_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
@@ -18,7 +18,7 @@ from tiebreak.conformance.emulators.quantize_v2_steps import RANGE as RANGE_OF_V
 from tiebreak.conformance.emulators.quantize_v2_steps import quantize_v2_steps
 from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
-from tiebreak.conformance.emulators.steps import Computed
+from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.semantics.dynamic_scale import StepRule
-from tiebreak.conformance.semantics.places import as_type, flush_subnormals, fused_multiply_add
+from tiebreak.conformance.semantics.places import as_array, as_type, flush_subnormals, fused_multiply_add
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType
 from tiebreak.golden.problem import Array
 
@@ -41,7 +41,7 @@ class CodesInRange:
 
     def number(self, value: Array | float) -> Array:
         """Integers, which are no subnormals, in the working precision."""
-        return np.asarray(value).astype(self.dtype)
+        return as_array(value).astype(self.dtype)
 
     @property
     def ends(self) -> tuple[Array, Array]:
