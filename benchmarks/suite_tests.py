@@ -1,6 +1,7 @@
 """The tests of other suites as cases: ONNX's from its package, WPT's from numbers, TOSA's from a folder.
 
-The numbers in benchmarks/suites/*.json are copied from suites. Their names, sources and licences stand in the files.
+stablehlo_programs has StableHLO's. The numbers in benchmarks/suites/*.json are copied from suites; their names, sources
+and licences stand in the files.
 """
 
 from __future__ import annotations
@@ -9,25 +10,19 @@ import json
 import re
 import warnings
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.power.arithmetics import WrongArithmetic
-from tiebreak.conformance.power.chains import Answered, last_outputs, step
-from tiebreak.conformance.power.own_tests import OwnTest, Power
+from tiebreak.conformance.power.own_tests import OwnTest
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 
-UNIFORM_QUANTIZE = "stablehlo.uniform_quantize"
-SIDES = ("lhs", "rhs")
 HERE = Path(__file__).parent / "suites"
 Array = np.ndarray[Any, Any]
-Outputs = dict[WrongArithmetic | None, Array]  # by arithmetic; None is the right one
 MODES = {"I": "INEXACT_ROUND", "S": "SINGLE_ROUND", "D": "DOUBLE_ROUND"}
 OF_NAME = re.compile(r"rescale_[\dx]+_(\w+)_out(\w+)_sc(\d)_rm(\w)_pc(\d)_iu(\d)_ou(\d)")
 
@@ -101,77 +96,6 @@ def blocks_of(array: Array, repeats: list[int]) -> Array:
     for axis, times in enumerate(repeats):
         array = np.repeat(array, times, axis=axis)
     return array
-
-
-def stablehlo_programs(kind: str) -> list[dict[str, Any]]:
-    """The programs of gather, "cases", or of dot_general, "products"."""
-    found: list[dict[str, Any]] = json.loads((HERE / "stablehlo_quantized.json").read_text(encoding="utf-8"))[kind]
-    return found
-
-
-def stablehlo_first_steps() -> Iterator[OwnTest]:
-    """The first operations of each program, uniform_quantize of float32 to int8."""
-    for program in stablehlo_programs("cases"):
-        yield OwnTest(program["name"], first_step(program), ())
-    for program in stablehlo_programs("products"):
-        for place, side in enumerate(SIDES):
-            yield OwnTest(program["name"], first_step(program, side, place), ())
-
-
-def first_step(program: dict[str, Any], values: str = "input", step: int = 0) -> Case:
-    node = make_node(UNIFORM_QUANTIZE, real="float32", quantized="int8")
-    x = np.array(program[values], np.float32)
-    return Case(program["name"].replace(" ", "-"), node, (x, *pair(program, step)))
-
-
-def pair(program: dict[str, Any], step: int, kind: type[Any] = np.int8) -> tuple[Array, Array]:
-    """The scale and the zero point of a step's result, of this type."""
-    return np.array(program["scales"][step], np.float32), np.array(program["zero_points"][step], kind)
-
-
-def second_step(program: dict[str, Any], codes: Array) -> Case:
-    """uniform_quantize of the quantized numbers, to another scale."""
-    node = make_node(UNIFORM_QUANTIZE, real="int8", quantized="int8")
-    return Case(program["name"].replace(" ", "-"), node, (codes, *pair(program, 1), *pair(program, 0)))
-
-
-def outputs_of_product(program: dict[str, Any]) -> Outputs:
-    """Of dot_general, whose int32 result has the product of both scales: a sum of products, quantized again."""
-    sides = [last_outputs(first_step(program, side, place), []) for place, side in enumerate(SIDES)]
-    found: Outputs = {}
-    known: dict[bytes, Answered] = {}
-    for name in dict.fromkeys([*sides[0], *sides[1]]):
-        both = [side.get(name, side[None]).astype(np.int64) - pair(program, n)[1] for n, side in enumerate(sides)]
-        sums = np.tensordot(*both, axes=program["contracting"]).astype(np.int32)
-        found[name] = step(name, sums, partial(requantize, program), known)
-    return found
-
-
-def requantize(program: dict[str, Any], sums: Array) -> Case:
-    node = make_node(UNIFORM_QUANTIZE, real="int32", quantized="int8")
-    return Case(program["name"].replace(" ", "-"), node, (sums, *pair(program, 3), *pair(program, 2, np.int32)))
-
-
-def outputs_of_gather(program: dict[str, Any]) -> Outputs:
-    return last_outputs(first_step(program), [partial(second_step, program)])
-
-
-def stablehlo_power() -> Power:
-    """What the programs stop. Their numbers are codes times a scale, so codes that differ give numbers that differ."""
-    stopped, known, wrong, elements = set[WrongArithmetic](), set[WrongArithmetic](), list[str](), 0
-    programs = [
-        *((program, outputs_of_gather(program), 1) for program in stablehlo_programs("cases")),
-        *((program, outputs_of_product(program), 3) for program in stablehlo_programs("products")),
-    ]
-    for program, found, last in programs:
-        scale, zero = pair(program, last)
-        right = found.pop(None)
-        numbers = (right.astype(np.float32) - zero.astype(np.float32)) * scale
-        wrong += [program["name"]] * (not np.array_equal(numbers, np.array(program["output"], np.float32)))
-        known |= {name for name in found if name}
-        stopped |= {name for name, codes in found.items() if name and not np.array_equal(codes, right)}
-        elements += right.size
-    return Power(len(programs), elements, frozenset(known), frozenset(stopped), frozenset(stopped), tuple(wrong))
 
 
 def tosa_tests(folder: Path) -> Iterator[OwnTest]:

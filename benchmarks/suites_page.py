@@ -20,6 +20,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import stablehlo_programs
 import suite_tests as own
 
 from tiebreak.conformance.cases.plan import Selection, plan
@@ -50,6 +51,7 @@ class Measured:
     source: str
     attributes: Mapping[str, Any]
     power: Callable[[], Power] | None = None  # of programs, whose tests are no single cases
+    remark: Callable[[], str] | None = None
 
     def vectors(self, tests: Sequence[OwnTest]) -> list[Case]:
         """The vectors of the pairs of types that the tests have."""
@@ -77,11 +79,11 @@ def measured(tosa: Path | None) -> dict[str, Measured]:
         "`benchmarks/suites/wpt_quantize_linear.json`", {"round_mode": EVEN},
     )  # fmt: skip
     found["stablehlo"] = Measured(
-        "StableHLO's quantized programs", partial(listed, own.stablehlo_first_steps), None,
+        "StableHLO's quantized programs", partial(listed, stablehlo_programs.first_steps), None,
         "check.eq, exactly, of the numbers after uniform_dequantize", "stablehlo.uniform_quantize", "stablehlo",
-        "openxla/stablehlo, stablehlo/testdata/quantized, 20 of 108 programs: 3 of gather, 17 of dot_general; "
-        "Apache-2.0; numbers in "
-        "`benchmarks/suites/stablehlo_quantized.json`", {}, own.stablehlo_power,
+        "openxla/stablehlo, stablehlo/testdata/quantized, 106 of 108 programs: 45 of convolution, 27 of dot_general, "
+        "34 of gather; Apache-2.0; described in `benchmarks/suites/stablehlo_quantized.json`", {},
+        stablehlo_programs.power, stablehlo_programs.remark,
     )  # fmt: skip
     if tosa:
         found["tosa"] = Measured(
@@ -109,6 +111,7 @@ def measure(one: Measured) -> dict[str, Any]:
         "title": one.title,
         "source": one.source,
         "compares": one.how,
+        **({"remark": one.remark()} if one.remark else {}),
         "operator": one.operator,
         "tests": power.tests,
         "elements": power.elements,
@@ -220,6 +223,7 @@ def summary(one: Mapping[str, Any]) -> str:
 def section(one: Mapping[str, Any]) -> str:
     passing = [row for row in one["arithmetics"] if row["fate"] != "stopped"]
     about = [f"Tests: {one['source']}.", f"Compared: {one['compares']}."]
+    about += [one["remark"]] if "remark" in one else []
     if one["wrong_expectations"]:
         about.append(f"These tests expect a wrong result: {', '.join(one['wrong_expectations'])}.")
     text = f"\n## {one['title']}\n\n" + "\n\n".join(fill(line, 120, break_long_words=False) for line in about)

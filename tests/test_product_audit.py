@@ -37,7 +37,15 @@ NODES = [
 ]
 
 
-def box(kind: str, steps: Steps, *, first: bool, ends: Callable[[Array, Any], Array], whole: Any = np.rint) -> Any:
+def box(
+    kind: str,
+    steps: Steps,
+    *,
+    first: bool,
+    ends: Callable[[Array, Any], Array],
+    whole: Any = np.rint,
+    before_point: Callable[[Array], Array] = np.asarray,
+) -> Any:
     """A black box: `steps` make a quotient of the first differences, the second one and the scales."""
 
     def run(*inputs: Array) -> Array:
@@ -45,7 +53,7 @@ def box(kind: str, steps: Steps, *, first: bool, ends: Callable[[Array, Any], Ar
         differences, second = a.astype(i64) - a_point.astype(i64), int(b) - int(b_point)
         quotient = steps(differences, second, a_scale, b_scale, y_scale)
         point = y_point.astype(i64)
-        found = whole(quotient + quotient.dtype.type(point)) if first else whole(quotient) + point
+        found = whole(quotient + quotient.dtype.type(point)) if first else before_point(whole(quotient)) + point
         return ends(found.astype(i64), np.iinfo(kind)).astype(kind)
 
     return run
@@ -57,6 +65,19 @@ def clamp(values: Array, ends: Any) -> Array:
 
 def wrap(values: Array, ends: Any) -> Array:
     return (values - ends.min) % 256 + ends.min
+
+
+def cast(values: Array, ends: Any) -> Array:
+    """Through int32, as x86 converts: its lowest value stands for what it can't hold."""
+    return clamp(in_int32(values), ends)
+
+
+def cast_and_wrap(values: Array, ends: Any) -> Array:
+    return wrap(in_int32(values), ends)
+
+
+def in_int32(values: Array) -> Array:
+    return np.where((values < -(2**31)) | (values >= 2**31), -(2**31), values)
 
 
 def written(d: Array, second: int, a: Any, b: Any, y: Any) -> Array:
@@ -101,6 +122,12 @@ BOXES = [
      {"position": "dequantized-reciprocal", "round_mode": "ROUND_TOWARD_ZERO", "saturation": "wrap"}),
     (MUL, "float32", "int8", box("int8", in_doubles, first=False, ends=clamp, whole=away),
      {"position": "exact", "round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}),
+    (MUL, "float32", "uint8", box("uint8", multiplied, first=True, ends=cast),
+     {"position": "multiplier", "saturation": "int32"}),
+    (MATMUL, "float32", "int8", box("int8", written, first=False, ends=clamp, before_point=in_int32),
+     {"position": "as-written", "saturation": "int32-then-wider-sum"}),
+    (MATMUL, "float32", "uint8", box("uint8", widened, first=True, ends=cast_and_wrap),
+     {"position": "multiplier-widened", "saturation": "int32-then-wrap"}),
 ]  # fmt: skip
 
 

@@ -91,13 +91,14 @@ def shifted(bits: int, a: Array, z_a: Any, b: Any, z_b: Any, s_a: Any, s_b: Any,
 
 
 def fixed_point(a: Array, z_a: Any, b: Any, z_b: Any, s_a: Any, s_b: Any, s_c: Any, z: Any) -> Array:
-    """TensorFlow Lite's reference kernel, in gemmlowp's functions."""
+    """TensorFlow Lite's reference kernel, in gemmlowp's functions. A ratio above 1, which it refuses, shifts left."""
     twice = 2 * max(f64(s_a), f64(s_b))
 
     def rescale(values: Array, factor: Any) -> Array:
         part, power = np.frexp(factor)
         multiplier = i64(np.floor(part * 2.0**31 + 0.5))
-        return divide_by_power(doubling_high_mul(values, np.asarray(multiplier)), np.asarray(-power, i64))
+        high = doubling_high_mul(values, np.asarray(multiplier))
+        return divide_by_power(high << max(power, 0), np.asarray(max(-power, 0), i64))
 
     total = rescale((a - z_a) << 20, s_a / twice) + rescale((np.asarray(b - z_b)) << 20, s_b / twice)
     return rescale(total, twice / (2.0**20 * f64(s_c))) + z
@@ -105,6 +106,12 @@ def fixed_point(a: Array, z_a: Any, b: Any, z_b: Any, s_a: Any, s_b: Any, s_c: A
 
 def apart(a: Array, z_a: Any, b: Any, z_b: Any, s_a: Any, s_b: Any, s_c: Any, z: Any) -> Array:
     return np.rint((a - z_a) * f64(s_a) / f64(s_c)) + np.rint((b - z_b) * f64(s_b) / f64(s_c))
+
+
+def cast(values: Array, low: int, high: int) -> Array:
+    """Through int32, as x86 converts: its lowest value stands for what it can't hold."""
+    lost = (values < -(2**31)) | (values >= 2**31)
+    return np.clip(np.where(lost, -(2**31), values), low, high)
 
 
 def away(values: Array) -> Array:
@@ -132,6 +139,7 @@ BOXES = [
     ("int8", box("int8", partial(shifted, 22), whole=away, last=True), {"factor": "22-bits", "round_mode": AWAY}),
     ("uint8", box("uint8", partial(shifted, 21), whole=upward, last=True), {"factor": "21-bits", "round_mode": UP}),
     ("int8", box("int8", fixed_point), {"position": "three-multipliers", "round_mode": AWAY}),
+    ("int8", box("int8", merged, ends=cast), {"position": "merged-fused", "saturation": "int32"}),
     ("int8", box("int8", apart, last=True), {"position": "each-rounded"}),
 ]  # fmt: skip
 

@@ -1,4 +1,7 @@
-"""What a program of several operations stops: an arithmetic takes every step, each from what the step before gave."""
+"""What a program of several operations stops: an arithmetic takes every step, each from what the step before gave.
+
+Right is what a document's own steps give in their types: a runtime that takes them made what such programs expect.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ Follow = Callable[[Array], Case]  # the next case, from the output of the one be
 
 
 def output_of(one: Answered, arithmetic: WrongArithmetic | None) -> Array:
-    """What an arithmetic gives in a case, or the exact result where it does not apply."""
-    exact = one.truths.judged_by.exact
-    codes = one.codes.get(arithmetic, exact) if arithmetic else exact
+    """What an arithmetic gives in a case, or the right result where it does not apply."""
+    right = one.truths.judged_by.working
+    codes = one.codes.get(arithmetic, right) if arithmetic else right
     output, (problem, *_) = one.case.node.outputs[0], one.truths.problems
     return Tensor(str(output.element), tuple(problem.shape), codes.tolist()).array()
 

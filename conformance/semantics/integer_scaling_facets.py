@@ -227,6 +227,7 @@ class Ends:
     sees_far: bool = False  # sums far beyond the range
     of_point: bool = False  # only a zero point shows it
     keeps_low_bits: bool = False  # of a sum, so that a zero point's sign does not matter
+    in_int32: bool = False  # the quotient first, which leaves it
     fits: Callable[[IntegerType], bool] = every_type
 
 
@@ -258,6 +259,24 @@ def clamped_first_and_wrapped(whole: Array, point: Array, kind: IntegerType) -> 
 
 def through_int16(whole: Array, point: Array, kind: IntegerType) -> Array:
     return clipped(wrapped(whole + point, INTEGER_TYPES["int16"]), kind)
+
+
+def in_int32(whole: Array) -> Array:
+    """What a processor's cast to int32 gives: its lowest value stands for all that it can't hold."""
+    kind = INTEGER_TYPES["int32"]
+    return np.where((whole < kind.lowest) | (whole > kind.highest), kind.lowest, whole)
+
+
+def through_int32(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return clipped(wrapped(in_int32(whole) + point, INTEGER_TYPES["int32"]), kind)
+
+
+def through_int32_with_room(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return clipped(in_int32(whole) + point, kind)
+
+
+def low_bits_of_int32(whole: Array, point: Array, kind: IntegerType) -> Array:
+    return wrapped(in_int32(whole) + point, kind)
 
 
 def narrowed(whole: Array, point: Array, kind: IntegerType) -> Array:
@@ -312,6 +331,36 @@ ENDS = (
         sees_far=True,
     ),
 )
+FAR_ENDS = (
+    Ends(
+        "int32",
+        "the rounded quotient passes through int32, whose lowest value stands for all that it can't hold; "
+        "the sum keeps 32 bits and is clamped",
+        through_int32,
+        "casts-to-int32",
+        sees_far=True,
+        in_int32=True,
+    ),
+    Ends(
+        "int32-then-wider-sum",
+        "as int32, but the sum has room and is clamped",
+        through_int32_with_room,
+        "casts-to-int32-then-wider-sum",
+        sees_far=True,
+        of_point=True,
+        in_int32=True,
+        fits=lambda kind: kind.signed,  # no other zero point takes a sum below int32
+    ),
+    Ends(
+        "int32-then-wrap",
+        "as int32, but then the low bits of the sum",
+        low_bits_of_int32,
+        "casts-to-int32-and-wraps",
+        sees_far=True,
+        keeps_low_bits=True,
+        in_int32=True,
+    ),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,11 +380,12 @@ class FactorOf:
     plain: bool = True
 
 
-def ends_of(kind: IntegerType, *, has_point: bool) -> tuple[Ends, ...]:
-    """Those that can matter; of int32 the document leaves open what is out of range."""
+def ends_of(kind: IntegerType, *, has_point: bool, far: bool = False) -> tuple[Ends, ...]:
+    """Those that can matter; of int32 the document leaves open what is out of range. `far`: quotients leave int32."""
     if kind.bits > 16:
         return ENDS[:1]
-    return tuple(one for one in ENDS if one.fits(kind) and (has_point or not one.of_point))
+    possible = (*ENDS, *FAR_ENDS) if far else ENDS
+    return tuple(one for one in possible if one.fits(kind) and (has_point or not one.of_point))
 
 
 class ScalingCombination(NamedTuple):

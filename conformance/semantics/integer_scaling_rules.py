@@ -9,6 +9,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     ScalingCombination,
 )
 from tiebreak.conformance.semantics.model import Semantics
+from tiebreak.conformance.semantics.precisions import FLOAT32
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.rounding import EVEN
 
@@ -49,7 +50,14 @@ def adds_soundly(target: IntegerType, one: ScalingCombination) -> bool:
 
     Sums below zero have no sign in an unsigned type: they become its lowest value.
     """
+    if one.saturation.in_int32 and one.saturation.keeps_low_bits and is_single(one):
+        return False  # such a number beyond int32 is a multiple of 256, and so is int32's lowest
     if not one.zero_point.first:
         return not (one.zero_point.other_sign and one.saturation.keeps_low_bits)
     same = one.round_mode.id in MOVES_WITH_INTEGERS if target.signed else one.round_mode.id != EVEN
     return not (one.position.high or same) and not one.saturation.of_point
+
+
+def is_single(one: ScalingCombination) -> bool:
+    """Whether what is rounded is a float32."""
+    return one.position.precision is FLOAT32

@@ -248,7 +248,7 @@ def product_facets(source: IntegerType, target: IntegerType) -> tuple[Facet, ...
         Facet("round_mode", tuple(MODES.values())),
         Facet("second_rounding", (NO_SECOND, *SECOND)),
         Facet("zero_point", output_points_of(has_point=True)),
-        Facet("saturation", ends_of(target, has_point=True)),
+        Facet("saturation", ends_of(target, has_point=True, far=True)),
     )
 
 
@@ -270,7 +270,7 @@ def adds(target: IntegerType, one: ScalingCombination) -> bool:
     """A sum that wraps around may be cut off after the zero point, also where it is unsigned."""
     if one.position is FUSED and one.zero_point is not BEFORE:
         return False
-    wraps = one.saturation.keeps_low_bits and not one.saturation.of_point
+    wraps = one.saturation.id == "wrap"
     cut = one.round_mode.id == "ROUND_TOWARD_ZERO" and wraps and not one.position.high
     return adds_soundly(target, one) or (one.zero_point is BEFORE and cut)
 
@@ -285,6 +285,7 @@ SCALES = (  # of a, b and the output
     *((0.02, 0.03, 0.04), (0.02, 0.05, 0.02), (0.1, 0.1, 0.04), (0.1, 0.07, 0.02), (0.01, 0.03, 0.025)),
     *((0.1, 0.3, 0.02), (0.05, 0.01, 0.1), (0.7, 0.11, 0.02), (0.003, 0.5, 0.01), (0.9, 0.7, 0.3), (0.3, 0.3, 0.9)),
     *((0.0038, 0.0021, 0.013), (12.3, 0.457, 21.0), (3.0, 5.0, 7.0), (1e-3, 7.0, 0.2), (5.0, 1.0, 16.0)),
+    *((1.0, 1.0, 2.0**-27), (0.1, 0.3, 1e-8)),  # quotients on both sides of 2^31
 )
 TIES = (  # and the second difference: quotients are ties, which a float64 multiplier misses
     *(((1.0, 7.0, 50.0), 5), ((1.0, 7.0, 50.0), 25), ((1.0, 9.0, 70.0), 5), ((1.0, 11.0, 10.0), 1)),

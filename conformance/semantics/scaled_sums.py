@@ -101,7 +101,7 @@ def sum_facets(kind: IntegerType) -> tuple[Facet, ...]:
         Facet("round_mode", tuple(MODES.values())),
         Facet("second_rounding", (NO_SECOND,)),
         Facet("zero_point", output_points_of(has_point=True)),
-        Facet("saturation", ends_of(kind, has_point=True)),
+        Facet("saturation", ends_of(kind, has_point=True, far=True)),
     )
 
 
@@ -130,6 +130,7 @@ SCALES = (  # of a, b and the output
     *((0.02, 0.03, 0.04), (0.1, 0.3, 0.2), (0.7, 0.07, 1.4), (0.3, 0.1, 0.6), (0.02, 0.05, 0.02)),
     *((0.0235, 0.0117, 0.0291), (0.9, 0.0041, 1.3), (0.0041, 0.9, 1.3), (0.1, 0.7, 0.2), (0.9, 1.1, 0.33)),
     *((0.6, 0.2, 0.4), (3.0, 5.0, 14.0), (0.05, 0.15, 0.1), (12.3, 0.457, 21.0), (200.0, 150.0, 1.0)),
+    *((1.0, 1.0, 2.0**-25), (0.3, 0.1, 1e-8)),  # quotients on both sides of 2^31
 )
 TIES = (  # and the second difference
     *(((0.02, 0.03, 0.04), 1), ((0.02, 0.03, 0.04), 2), ((0.1, 0.3, 0.2), 3), ((0.7, 0.07, 1.4), 10)),
