@@ -31,6 +31,7 @@ class Emulated:
     `inputs` are names for the node's inputs; `held` the one value that was audited of each that the function does not
     take, by its name. `also` are the inputs that stand for the node's outputs after the first, which an audit does not
     ask for. `spread` are inputs beside the first that may have many elements. `note` is a line for the file's header.
+    `of_node` are names for the node's inputs where the function takes others, which the lines of `unpacked` make.
     """
 
     node: Node
@@ -43,6 +44,8 @@ class Emulated:
     also: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
     note: str = ""
+    of_node: tuple[str, ...] = ()
+    unpacked: tuple[str, ...] = ()
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -111,9 +114,9 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 
 def backend_class(one: Emulated) -> str:
-    node, name = one.node, f"emulator of {one.backend}"
+    node, name, command = one.node, f"emulator of {one.backend}", "audit" if one.unpacked else "sweep"
     kinds = tuple(tensor.element for tensor in (*node.inputs, *node.outputs))
-    given = ", ".join(one.inputs[: len(node.inputs)])
+    given = ", ".join((one.of_node or one.inputs)[: len(node.inputs)])
     outputs = ", ".join((f"{one.function}({', '.join(one.names)})", *one.also)) + "," * (not one.also)
     return f'''try:
     from tiebreak import Unsupported
@@ -122,7 +125,7 @@ except ImportError:  # the function needs no Tiebreak
 
 
 class Emulator:
-    """A backend for Tiebreak: tiebreak sweep THIS_FILE:Emulator --operator {one.node.operator} ..."""
+    """A backend for Tiebreak: tiebreak {command} THIS_FILE:Emulator --operator {one.node.operator} ..."""
 
     name, version = {name!a}, {one.version!a}
     operators = frozenset({{{one.node.operator!r}}})
@@ -140,7 +143,12 @@ class Emulator:
 
 
 def refusals(one: Emulated) -> str:
-    """What the function knows nothing of: several parameters, which have an axis, and other values of what is held."""
+    """What the function knows nothing of: several parameters, which have an axis, and other values of what is held.
+
+    Of a node whose inputs hold the function's, the lines that take them out.
+    """
+    if one.unpacked:
+        return indented(one.unpacked)
     lines = []
     if parameters := [name for name in one.names[1:] if name not in one.spread]:
         lines += [f"if {' or '.join(f'{name}.size != 1' for name in parameters)}:"]
@@ -149,6 +157,10 @@ def refusals(one: Emulated) -> str:
         if name in one.held:
             value = one.held[name]
             lines += [f"if ({name} != {value}).any():", f'    raise Unsupported("made for {name} {value}")']
+    return indented(lines)
+
+
+def indented(lines: Sequence[str]) -> str:
     return "".join(f"            {line}\n" for line in lines)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tiebreak.conformance.emulators import weight_product_steps as weights
 from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
@@ -19,6 +20,7 @@ from tiebreak.conformance.emulators.quantize_v2_steps import quantize_v2_steps
 from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
 from tiebreak.conformance.emulators.steps import NAMES, Computed
+from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic
@@ -32,6 +34,8 @@ from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArith
 from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
 from tiebreak.conformance.semantics.scaled_operands import BIAS
 from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
+from tiebreak.conformance.semantics.weight_product import WeightProductArithmetic
+from tiebreak.golden.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -48,12 +52,15 @@ class EmulatedTable:
     also: tuple[str, ...] = ()
     spread: tuple[str, ...] = ()
     note: str = ""
+    of_node: tuple[str, ...] = ()
+    unpacked: Callable[[Node], tuple[str, ...]] | None = None
 
     def emulated(self, arithmetic: Arithmetic, semantics: Semantics, backend: str, version: str) -> Emulated:
         """Raises Unsupported for an arithmetic that no steps can do."""
         result = self.steps(arithmetic, semantics)
         facts = (self.function, backend, version, self.inputs, self.held, self.also, self.spread, self.note)
-        return Emulated(arithmetic.node, result, *facts)
+        node = arithmetic.node
+        return Emulated(node, result, *facts, self.of_node, self.unpacked(node) if self.unpacked else ())
 
 
 ONE_PRODUCT = "the audit asked for one product, without a bias: it says nothing of a sum of several"
@@ -69,6 +76,14 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeV2Arithmetic: EmulatedTable("quantize", quantize_v2_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
+    WeightProductArithmetic: EmulatedTable(
+        "multiply",
+        weight_product_steps,
+        weights.NAMES,
+        note=weights.NOTE,
+        of_node=weights.NODE_NAMES,
+        unpacked=weights.first_product,
+    ),
 }
 
 

@@ -54,6 +54,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if method != "__call__" or options or ufunc not in UFUNCS:
             return NotImplemented
         operands = steps_of(inputs)
+        if ufunc is np.multiply and is_one(operands[1]):
+            return Traced(operands[0])
         if UFUNCS[ufunc] == "copysign" and operands[0].type == TRUTH:  # a truth counts 0 or 1
             kind = operands[1].type
             operands[0] = where(operands[0], constant(1, kind), constant(0, kind))
@@ -73,6 +75,10 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __bool__(self) -> bool:
         raise TypeError("a step has no value to decide by")
+
+
+def is_one(number: Computed) -> bool:
+    return number.op == "constant" and number.value == 1
 
 
 def line(name: str, value: Any) -> Any:

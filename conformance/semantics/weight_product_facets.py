@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.semantics.model import Facet
-from tiebreak.conformance.semantics.places import fused_multiply_add
+from tiebreak.conformance.semantics.places import as_array, fused_multiply_add
 from tiebreak.conformance.semantics.precisions import Precision
 from tiebreak.golden.problem import Array
 
@@ -187,37 +187,37 @@ class WeightProduct:
 
 
 def dequantized_number(p: Parts) -> Array:
-    return np.asarray(p.number * p.own)
+    return as_array(p.number * p.own)
 
 
 def as_written(p: Parts, narrow: Narrow) -> Array:
-    return np.asarray(dequantized_number(p) * narrow((p.code - p.point) * p.scale))
+    return as_array(dequantized_number(p) * narrow((p.code - p.point) * p.scale))
 
 
 def scale_last(p: Parts, narrow: Narrow) -> Array:
-    return np.asarray(p.number * (p.code - p.point) * p.own * p.scale)
+    return as_array(p.number * (p.code - p.point) * p.own * p.scale)
 
 
 def scales_first(p: Parts, narrow: Narrow) -> Array:
-    return np.asarray(p.number * (p.code - p.point) * (p.own * p.scale))
+    return as_array(p.number * (p.code - p.point) * (p.own * p.scale))
 
 
 def number_scaled(p: Parts, narrow: Narrow) -> Array:
-    return np.asarray(dequantized_number(p) * p.scale * (p.code - p.point))
+    return as_array(dequantized_number(p) * p.scale * (p.code - p.point))
 
 
 def distributed(p: Parts, narrow: Narrow) -> Array:
-    return np.asarray(dequantized_number(p) * (p.code * p.scale - p.point * p.scale))
+    return as_array(dequantized_number(p) * (p.code * p.scale - p.point * p.scale))
 
 
 def distributed_fused(p: Parts, narrow: Narrow) -> Array:
     weight = fused_multiply_add(p.code, p.scale, -(p.point * p.scale), p.scale.dtype)
-    return np.asarray(dequantized_number(p) * weight)
+    return as_array(dequantized_number(p) * weight)
 
 
 def two_products(p: Parts, narrow: Narrow) -> Array:
     of_point = dequantized_number(p) * (p.point * p.scale)
-    return np.asarray(p.number * p.code * (p.own * p.scale) - of_point)
+    return as_array(p.number * p.code * (p.own * p.scale) - of_point)
 
 
 AS_WRITTEN = WeightProduct("as-written", "A * ((code - zero_point) * scale)", as_written)
