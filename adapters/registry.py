@@ -150,7 +150,10 @@ def requirements_of(extra: str) -> list[Requirement]:
 
 def library_of(name: str) -> str:
     """The extra that a built-in backend needs, one for all configurations of a library. InvalidInput if it has none."""
-    if name in registered() and entry_point(name).startswith(OWN) and name not in WITHOUT_LIBRARY:
+    if name not in registered():
+        meant = instead_of(name, registered(), "tiebreak backends")
+        raise InvalidInput(f"unknown backend {printable(name, 80)!r}; {meant}")
+    if entry_point(name).startswith(OWN) and name not in WITHOUT_LIBRARY:
         return extra_of(name)
     known = ", ".join(one for one in registered() if one not in WITHOUT_LIBRARY)
     raise InvalidInput(f"{printable(name, 80)!r} has no releases to install; these have: {known}")

@@ -59,10 +59,10 @@ def audited_node(
 
     Raises InvalidInput for an operator that cannot be audited, types that do not go together, or another input.
     """
+    spec = get_operator(operator)
     if operator not in AUDITED and operator not in STAGED:
         raise InvalidInput(f"audit knows {', '.join((*AUDITED, *STAGED))}, not {operator!r}{reason_of(operator)}")
     said = {**usual_attributes(operator, output_type), **attributes}
-    spec = get_operator(operator)
     if given and not (spec.optional_inputs and given == spec.forms[0][-1]):
         raise InvalidInput(f"{operator}: it has no optional input {given!r}")
     if not spec.quantized_types:

@@ -17,7 +17,7 @@ from tiebreak.conformance.emulators.python_source import (
 )
 from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.writing import Writer
-from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
@@ -219,7 +219,7 @@ def c_file(one: Emulated, header: Sequence[str]) -> str:
             *(f"  {line}" for line in writer.lines),
             f"  return {result};",
             "}",
-            main_of(one.function, parameters),
+            main_of(one, kinds),
         ]
     )
 
@@ -231,16 +231,22 @@ def in_floats(one: Emulated) -> list[str]:
     return [*short, *([f" * A number of {few} is a float here that such a type holds."] if few else [])]
 
 
-def main_of(function: str, parameters: Mapping[str, str]) -> str:
+def main_of(one: Emulated, kinds: Sequence[str]) -> str:
     """The main function, which reads lines of doubles."""
-    names = ", ".join(parameters)
     return MAIN.format(
-        names=names,
-        read=" ".join(["%lf"] * len(parameters)),
-        places=", ".join(f"&{name}" for name in parameters),
-        count=len(parameters),
-        call=f"{function}({', '.join(f'({kind}){name}' for name, kind in parameters.items())})",
+        names=", ".join(one.names),
+        read=" ".join(["%lf"] * len(one.names)),
+        places=", ".join(f"&{name}" for name in one.names),
+        count=len(one.names),
+        checks="".join(CHECK.format(name=name, **ends) for name, ends in integer_ends(one).items()),
+        call=f"{one.function}({', '.join(f'({kind}){name}' for name, kind in zip(one.names, kinds, strict=False))})",
     )
+
+
+def integer_ends(one: Emulated) -> dict[str, dict[str, Any]]:
+    """The type and the ends of each input that is an integer, by name."""
+    kinds = {name: INTEGER_TYPES[kind] for name, kind in zip(one.names, one.types, strict=False) if not is_float(kind)}
+    return {name: {"kind": kind.name, "low": kind.lowest, "high": kind.highest} for name, kind in kinds.items()}
 
 
 def example_of(names: Sequence[str]) -> str:
@@ -271,14 +277,27 @@ PREAMBLE = """\
 MAIN = """
 #ifndef WITHOUT_MAIN
 int main(void) {{
-  double {names};
-  int read;
-  while ((read = scanf("{read}", {places})) == {count})
-    printf("%.17g\\n", (double){call});
-  if (read != EOF) fputs("a line that is not {count} numbers\\n", stderr);
-  return read == EOF ? 0 : 2;
+  char line[1024];
+  long number = 0;
+  while (fgets(line, sizeof line, stdin)) {{
+    double {names};
+    int end = 0;
+    number++;
+    if (sscanf(line, "{read} %n", {places}, &end) != {count} || line[end]) {{
+      fprintf(stderr, "line %ld is not {count} numbers\\n", number);
+      return 2;
+    }}
+{checks}    printf("%.17g\\n", (double){call});
+  }}
+  return 0;
 }}
 #endif
+"""
+CHECK = """\
+    if (!({name} >= {low} && {name} <= {high} && {name} == floor({name}))) {{
+      fprintf(stderr, "line %ld: {name} is no {kind}\\n", number);
+      return 2;
+    }}
 """
 
 

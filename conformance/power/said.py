@@ -55,7 +55,7 @@ def lines(found: Minimal) -> Iterator[str]:
         yield f"  {one.case.id}: {one.case.size} elements, stops {len(one.seen)}, {len(alone)} of them alone"
     for about, names in groups(found):
         if names:
-            yield f"{len(names)} are not stopped: {about}"
+            yield f"{len(names)} {'is' if len(names) == 1 else 'are'} not stopped: {about}"
             yield from (f"  {name.text}{why}" for name, why in names.items())
 
 
