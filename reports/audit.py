@@ -20,6 +20,8 @@ def print_stages(data: Mapping[str, Any]) -> None:
     for stage in data["stages"]:
         given = f", given its own {' and '.join(stage['given'])}" if stage["given"] else ""
         print_audit({**stage, "seconds": data["seconds"], "operator": f"{data['operator']}, {stage['output']}{given},"})
+    if "emulator" in data:
+        print_emulator(Console(), data["emulator"])
 
 
 def print_audit(data: Mapping[str, Any]) -> None:
@@ -43,7 +45,7 @@ def print_audit(data: Mapping[str, Any]) -> None:
             console.print(sentence, soft_wrap=True)
         console.print()
     if "emulator" in data:
-        console.print(f"{emulator_sentence(data['emulator'])}\n", soft_wrap=True, highlight=False, markup=False)
+        print_emulator(console, data["emulator"])
     if data["not_answered"]:
         one = data["not_answered"][0]
         console.print(
@@ -51,6 +53,10 @@ def print_audit(data: Mapping[str, Any]) -> None:
         )
     tried = f"{data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s"
     console.print(f"{tried}; {len(data['refuted']):,} semantics refuted, each by an input (--json has them all)")
+
+
+def print_emulator(console: Console, emulator: Mapping[str, Any]) -> None:
+    console.print(f"{emulator_sentence(emulator)}\n", soft_wrap=True, highlight=False, markup=False)
 
 
 def emulator_sentence(emulator: Mapping[str, Any]) -> str:

@@ -42,14 +42,14 @@ def audit_job(
     With "by_path", if it depends on the path: each path's arithmetic.
 
     `spec` names the backend as on the command line, `time_limit` is in seconds for a call, `memory_limit` in MiB. For
-    `exhaustive` see proof.separate_remaining. `found_answer` gets the answer itself, unless the operator has stages.
+    `exhaustive` see proof.separate_remaining. `found_answer` gets the answer itself, of stages each in order.
 
     Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if the backend
     cannot be started or gives too few answers.
     """
     begun = time.monotonic()
     if node.operator in STAGED:
-        return staged_job(spec, node, time_limit, memory_limit)
+        return staged_job(spec, node, time_limit, memory_limit, found_answer)
     arithmetic_of(node)  # before a backend is started for nothing
     with started(spec, time_limit, memory_limit) as backend:
         answer = audited_backend(backend, node, exhaustive=exhaustive)
@@ -67,11 +67,17 @@ def audit_job(
         return found
 
 
-def staged_job(spec: str, node: Node, time_limit: float, memory_limit: int) -> dict[str, Any]:
+def staged_job(
+    spec: str,
+    node: Node,
+    time_limit: float,
+    memory_limit: int,
+    found_answer: Callable[[AuditAnswer], None] | None = None,
+) -> dict[str, Any]:
     """As audit_job: "stages" has the answers of each output, given those before it."""
     begun = time.monotonic()
     with started(spec, time_limit, memory_limit) as backend:
-        stages = list(staged_data(backend, node))
+        stages = list(staged_data(backend, node, found_answer))
         facts = {"backend": backend.name, "version": backend.version, "operator": node.operator}
         return facts | {"stages": stages, "seconds": round(time.monotonic() - begun, 3)}
 

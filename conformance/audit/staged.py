@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NoReturn
@@ -67,9 +67,16 @@ class Caller:
         raise MachineryFailed(f"given up after {len(self.failed)} calls without a result: {self.failed[-1]}")
 
 
-def staged_data(backend: IsolatedBackend, node: Node) -> Iterator[dict[str, Any]]:
-    """For each stage its answer as AuditAnswer.as_data, with the `output` and the outputs that were `given`."""
+def staged_data(
+    backend: IsolatedBackend, node: Node, found_answer: Callable[[AuditAnswer], None] | None = None
+) -> Iterator[dict[str, Any]]:
+    """For each stage its answer as AuditAnswer.as_data, with the `output` and the outputs that were `given`.
+
+    `found_answer` gets the answer itself.
+    """
     for stage, answer in staged_answers(backend, node):
+        if found_answer is not None:
+            found_answer(answer)
         facts = {"output": stage.output, "given": list(stage.given), "backend": backend.name}
         found = answer.as_data(facts | {"version": backend.version}) | {"silence": ""}
         documents = STAGED[node.operator].authorities[stage.output]

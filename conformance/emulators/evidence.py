@@ -7,6 +7,7 @@ from typing import Any
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.semantics.model import Semantics
+from tiebreak.golden.nodes import Node
 
 LONGEST = 300  # characters of a text that isn't ours
 
@@ -18,7 +19,12 @@ def header_of(
 
     `data` is the audit as plain data, `elements` how many elements the file was compared on.
     """
-    node, backend = answer.node, f"{one_line(data['backend'])} {one_line(data['version'])}"
+    return [*top_lines(answer.node, data, command), *found_lines(answer, data, semantics, elements)]
+
+
+def top_lines(node: Node, data: Mapping[str, Any], command: str) -> list[str]:
+    """Whose node this is, and what the person typed."""
+    backend = f"{one_line(data['backend'])} {one_line(data['version'])}"
     types = ", ".join(f"{tensor.name} {tensor.element}" for tensor in (*node.inputs, *node.outputs))
     return [
         "An emulator, written by `tiebreak audit` from the answers of a backend; see docs/emulators.md of Tiebreak.",
@@ -28,6 +34,12 @@ def header_of(
         *(f"attribute {name}: {one_line(value)}" for name, value in node.attributes.items()),
         f"made by: {one_line(command, 2000)}",
         "",
+    ]
+
+
+def found_lines(answer: AuditAnswer, data: Mapping[str, Any], semantics: Semantics, elements: int) -> list[str]:
+    """The arithmetic, and how it was found."""
+    return [
         *facet_lines(answer, semantics),
         "",
         f"evidence: the backend answered {elements:,} elements, and this file gives the same for each of them",

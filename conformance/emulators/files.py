@@ -72,41 +72,66 @@ class Emulated:
     def said(self) -> str:
         """The function's docstring."""
         first, *others = self.names
-        listed = f"{', '.join(others[:-1])} and {others[-1]}" if others else ""
-        parameters = f"; {listed} are one number, or one for each {first}" if others else ""
+        number = f"{'are' if len(others) > 1 else 'is'} one number, or one for each {first}"
+        parameters = f"; {listed(others)} {number}" if others else ""
         return f"{self.types[0]} to {self.goal}{parameters}."
 
 
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function's lines, and what stands before it: constants with names, and helpers by their own name."""
+
+    lines: Sequence[str]
+    constants: Sequence[str]
+    helpers: Mapping[str, str]
+    of_ml_dtypes: bool = False
+
+    @property
+    def before(self) -> str:
+        text = "".join(f"\n{line}" for line in self.constants) + ("\n" if self.constants else "")
+        return text + "".join(f"\n{helper}" for helper in self.helpers.values())
+
+
 def numpy_file(one: Emulated, header: Sequence[str]) -> str:
-    language, types = InNumPy(), [dtype_in_numpy(kind) for kind in one.types]
-    writer, last, gathered = written(one, language)
-    modules = "import numpy as np\n" if not needs_ml_dtypes(one, writer) else "import ml_dtypes\nimport numpy as np\n"
+    found = function_in_numpy(one)
+    modules = f"{modules_of(found)}{found.before}\n"
+    return "\n".join([*comment_lines(header), modules, *found.lines, "\n", backend_class(one)])
+
+
+def modules_of(*functions: Function) -> str:
+    few = any(one.of_ml_dtypes for one in functions)
+    return "import ml_dtypes\nimport numpy as np\n" if few else "import numpy as np\n"
+
+
+def function_in_numpy(one: Emulated) -> Function:
+    types = [dtype_in_numpy(kind) for kind in one.types]
+    writer, last, constants, helpers = written(one, InNumPy())
     last_casts = dict.fromkeys((byte_for(one.goal), one.goal))  # integers of ml_dtypes are made of bytes
     narrow = "".join(f".astype({dtype_in_numpy(kind)})" for kind in last_casts)
-    parameters = zip(one.names, types[:-1], strict=True)
-    return "\n".join(
-        [
-            *comment_lines(header),
-            f"{modules}{gathered}\n",
-            f"def {one.function}({', '.join(one.names)}):",
-            f'    """{one.said}"""',
-            *(f"    {name} = np.asarray({name}, {dtype})" for name, dtype in parameters),
-            '    with np.errstate(all="ignore"):',
-            *(f"        {line}" for line in writer.lines),
-            f"        return np.asarray({last}){narrow}\n\n",
-            backend_class(one),
-        ]
-    )
+    lines = [
+        f"def {one.function}({', '.join(one.names)}):",
+        f'    """{one.said}"""',
+        *(f"    {name} = np.asarray({name}, {dtype})" for name, dtype in zip(one.names, types[:-1], strict=True)),
+        '    with np.errstate(all="ignore"):',
+        *(f"        {line}" for line in writer.lines),
+        f"        return np.asarray({last}){narrow}",
+    ]
+    return Function(lines, constants, helpers, needs_ml_dtypes(one, writer))
 
 
-def written(one: Emulated, language: InNumPy | InTorch) -> tuple[Writer, str, str]:
-    """The writer with its lines, the name of the result, and the constants and helpers before the function."""
+def written(one: Emulated, language: InNumPy | InTorch) -> tuple[Writer, str, list[str], dict[str, str]]:
+    """The writer with its lines, the name of the result, the constants, and the helpers by name."""
     writer = Writer(language, one.names)
     last = writer.text(one.result)
     constants = [f"{name} = {language.number(step.value, step.type)}" for name, step in writer.constants.items()]
-    needed = [text for name, text in language.helpers.items() if any(f"{name}(" in line for line in writer.lines)]
-    text = "".join(f"\n{line}" for line in constants) + ("\n" if constants else "")
-    return writer, last, text + "".join(f"\n{helper}" for helper in needed)
+    needed = {name: text for name, text in language.helpers.items() if any(f"{name}(" in line for line in writer.lines)}
+    return writer, last, constants, needed
 
 
 def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
@@ -114,10 +139,17 @@ def needs_ml_dtypes(one: Emulated, writer: Writer) -> bool:
 
 
 def backend_class(one: Emulated) -> str:
-    node, name, command = one.node, f"emulator of {one.backend}", "audit" if one.unpacked else "sweep"
-    kinds = tuple(tensor.element for tensor in (*node.inputs, *node.outputs))
-    given = ", ".join((one.of_node or one.inputs)[: len(node.inputs)])
+    given = (one.of_node or one.inputs)[: len(one.node.inputs)]
     outputs = ", ".join((f"{one.function}({', '.join(one.names)})", *one.also)) + "," * (not one.also)
+    command = "audit" if one.unpacked else "sweep"
+    return class_of(
+        one.node, one.backend, one.version, command, given, f"{refusals(one)}            return ({outputs})"
+    )
+
+
+def class_of(node: Node, backend: str, version: str, command: str, given: Sequence[str], body: str) -> str:
+    """A backend of this node alone: `body` are the lines of its run, which takes what is `given`."""
+    name, kinds = f"emulator of {backend}", tuple(tensor.element for tensor in (*node.inputs, *node.outputs))
     return f'''try:
     from tiebreak import Unsupported
 except ImportError:  # the function needs no Tiebreak
@@ -125,18 +157,18 @@ except ImportError:  # the function needs no Tiebreak
 
 
 class Emulator:
-    """A backend for Tiebreak: tiebreak {command} THIS_FILE:Emulator --operator {one.node.operator} ..."""
+    """A backend for Tiebreak: tiebreak {command} THIS_FILE:Emulator --operator {node.operator} ..."""
 
-    name, version = {name!a}, {one.version!a}
-    operators = frozenset({{{one.node.operator!r}}})
+    name, version = {name!a}, {version!a}
+    operators = frozenset({{{node.operator!r}}})
 
     def compile(self, node):
         types = tuple(tensor.dtype.name for tensor in (*node.inputs, *node.outputs))
-        if types != {kinds!r} or dict(node.attributes) != {dict(one.node.attributes)!r}:
+        if types != {kinds!r} or dict(node.attributes) != {dict(node.attributes)!r}:
             raise Unsupported(f"made for other types or attributes than {{types}}, {{dict(node.attributes)}}")
 
-        def run({given}):
-{refusals(one)}            return ({outputs})
+        def run({", ".join(given)}):
+{body}
 
         return run
 '''
@@ -165,20 +197,24 @@ def indented(lines: Sequence[str]) -> str:
 
 
 def torch_file(one: Emulated, header: Sequence[str]) -> str:
-    writer, last, gathered = written(one, InTorch())
+    found = function_in_torch(one)
+    return "\n".join([*comment_lines(header), f"import torch\n{found.before}\n", *found.lines, ""])
+
+
+def function_in_torch(one: Emulated) -> Function:
+    writer, last, constants, helpers = written(one, InTorch())
     held = [held_by_torch(kind) for kind in one.types]
-    parameters = zip(one.names, held[:-1], strict=True)
-    return "\n".join(
-        [
-            *comment_lines(header),
-            f"import torch\n{gathered}\n",
-            f"def {one.function}({', '.join(one.names)}):",
-            f'    """{one.said}"""',
-            *(f"    {name} = torch.as_tensor({name}, dtype=torch.{dtype})" for name, dtype in parameters),
-            *(f"    {line}" for line in writer.lines),
-            f"    return {last}.to({TORCH}.{held[-1]})\n",
-        ]
-    )
+    lines = [
+        f"def {one.function}({', '.join(one.names)}):",
+        f'    """{one.said}"""',
+        *(
+            f"    {name} = torch.as_tensor({name}, dtype=torch.{dtype})"
+            for name, dtype in zip(one.names, held[:-1], strict=True)
+        ),
+        *(f"    {line}" for line in writer.lines),
+        f"    return {last}.to({TORCH}.{held[-1]})",
+    ]
+    return Function(lines, constants, helpers)
 
 
 def held_by_torch(type: str) -> str:
@@ -194,14 +230,7 @@ def comment_lines(header: Sequence[str]) -> list[str]:
 
 def c_file(one: Emulated, header: Sequence[str]) -> str:
     language = InC()
-    writer = Writer(language, one.names)
-    last = writer.text(one.result)
-    constants = [
-        f"#define {name} ({language.number(step.value, step.type)})" for name, step in writer.constants.items()
-    ]
-    kinds = [c_type(kind) for kind in one.types]
-    result = last if is_float(one.goal) else f"({kinds[-1]}){last}"
-    parameters = dict(zip(one.names, kinds, strict=False))
+    found = function_in_c(one, language)
     return "\n".join(
         [
             "/*",
@@ -212,16 +241,32 @@ def c_file(one: Emulated, header: Sequence[str]) -> str:
             *in_floats(one),
             " */",
             PREAMBLE,
-            *constants,
+            *found.constants,
             "",
             language.helpers(),
-            f"{kinds[-1]} {one.function}({', '.join(f'{kind} {name}' for name, kind in parameters.items())}) {{",
-            *(f"  {line}" for line in writer.lines),
-            f"  return {result};",
-            "}",
-            main_of(one, kinds),
+            *found.lines,
+            main_of(one),
         ]
     )
+
+
+def function_in_c(one: Emulated, language: InC) -> Function:
+    """The language has its helpers."""
+    writer = Writer(language, one.names)
+    last = writer.text(one.result)
+    constants = [
+        f"#define {name} ({language.number(step.value, step.type)})" for name, step in writer.constants.items()
+    ]
+    kinds = [c_type(kind) for kind in one.types]
+    result = last if is_float(one.goal) else f"({kinds[-1]}){last}"
+    parameters = ", ".join(f"{kind} {name}" for name, kind in zip(one.names, kinds, strict=False))
+    lines = [
+        f"{kinds[-1]} {one.function}({parameters}) {{",
+        *(f"  {line}" for line in writer.lines),
+        f"  return {result};",
+        "}",
+    ]
+    return Function(lines, constants, {})
 
 
 def in_floats(one: Emulated) -> list[str]:
@@ -231,8 +276,9 @@ def in_floats(one: Emulated) -> list[str]:
     return [*short, *([f" * A number of {few} is a float here that such a type holds."] if few else [])]
 
 
-def main_of(one: Emulated, kinds: Sequence[str]) -> str:
+def main_of(one: Emulated) -> str:
     """The main function, which reads lines of doubles."""
+    kinds = map(c_type, one.types)
     return MAIN.format(
         names=", ".join(one.names),
         read=" ".join(["%lf"] * len(one.names)),

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
-from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
-from tiebreak.conformance.emulators.evidence import header_of
-from tiebreak.conformance.emulators.files import Emulated, c_file, numpy_file, torch_file
+from tiebreak.conformance.audit.operators import AUDITED, STAGED, arithmetic_of, audited_node
+from tiebreak.conformance.emulators.composed import OF_STAGES
+from tiebreak.conformance.emulators.evidence import found_lines, header_of, top_lines
+from tiebreak.conformance.emulators.files import Emulated, c_file, listed, main_of, numpy_file, torch_file
 from tiebreak.conformance.emulators.onnx_graph import onnx_file
 from tiebreak.conformance.emulators.running import RUNS, check_tools
+from tiebreak.conformance.emulators.staged_files import STAGED_FILES
 from tiebreak.conformance.emulators.tables import emulated, table_of
-from tiebreak.conformance.semantics.model import ANYTHING, Semantics, codes
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Node
@@ -49,11 +51,19 @@ class Asked:
 
 def check_emulated(node: Node, target: str) -> None:
     """Raise InvalidInput for an operator without emulators, or a target whose files can't be run here."""
-    if node.operator not in AUDITED or not table_of(arithmetic_of(node)):
-        usual = {name: arithmetic_of(audited_node(name, {}, "", "", 0)) for name in AUDITED}
-        known = ", ".join(name for name, arithmetic in usual.items() if table_of(arithmetic))
-        raise InvalidInput(f"emulators are written of {known}, not of {node.operator}")
+    if not has_emulators(node):
+        usual = [name for name in (*AUDITED, *STAGED) if has_emulators(audited_node(name, {}, "", "", 0))]
+        raise InvalidInput(f"emulators are written of {', '.join(usual)}, not of {node.operator}")
+    if node.operator in STAGED and target not in STAGED_FILES:
+        known = ", ".join(STAGED_FILES)
+        raise InvalidInput(f"{node.operator} has a function for each output: --emulator {known}, not {target}")
     check_tools(target)
+
+
+def has_emulators(node: Node) -> bool:
+    if node.operator in STAGED:
+        return STAGED[node.operator].stages in OF_STAGES
+    return table_of(arithmetic_of(node)) is not None
 
 
 def emulator_data(
@@ -65,9 +75,8 @@ def emulator_data(
     is the audit as plain data, `command` what the person typed. Raises NotWritten if the file can't be written.
     """
     told = {"target": target, "file": None, "elements": 0, "why": "", "differs": None, "exit": EXIT_DISCREPANCIES}
-    if not data["consistent"] or data["path_dependent"]:
-        place = "an answer depends on the operand's place" if data["path_dependent"] else "no known semantics fits"
-        return told | {"why": f"{place}: there is no one arithmetic to emulate"}
+    if why := reason_against(data):
+        return told | {"why": why}
     try:
         semantics, one = shortest(answer, data, target)
     except Unsupported as reason:
@@ -81,6 +90,43 @@ def emulator_data(
         return told | {"differs": difference(answer, asked, found, int(wrong[0])), "why": "the file differs"}
     write_aside(path, lambda aside: aside.write_bytes(as_bytes(text)))
     return told | {"file": str(path), "exit": 0}
+
+
+def staged_emulator_data(
+    node: Node, answers: Sequence[AuditAnswer], data: Mapping[str, Any], target: str, path: Path, command: str
+) -> dict[str, Any]:
+    """As emulator_data, of an operator of stages: a function for each output, and one of them all."""
+    told = {"target": target, "file": None, "elements": 0, "why": "", "differs": None, "exit": EXIT_DISCREPANCIES}
+    stages = list(zip(answers, data["stages"], strict=True))
+    for _, own in stages:
+        if why := reason_against(own):
+            return told | {"why": f"{own['output']}: {why}"}
+    try:
+        chosen = [(answer, own, *shortest(answer, own, target)) for answer, own in stages]
+    except Unsupported as reason:
+        return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
+    composed, header = OF_STAGES[STAGED[node.operator].stages], top_lines(node, data, command)
+    asked = [asked_elements(answer) for answer in answers]
+    for (answer, own, semantics, one), elements in zip(chosen, asked, strict=True):
+        lines = [*found_lines(answer, own, semantics, elements.codes.size), *domain_lines(one, elements)]
+        header += [f"{own['output']}, of {listed(one.names)}:", *(f"  {line}" for line in lines), ""]
+    header.append("NaN and infinities: these functions are of finite numbers")
+    text = STAGED_FILES[target]([one for *_, one in chosen], node, composed, header)
+    for (answer, _, _, one), elements in zip(chosen, asked, strict=True):
+        runnable = text + main_of(one) if target == "c" else text
+        found = answers_of_file(runnable, target, one, elements)
+        if (wrong := np.flatnonzero(found != elements.codes)).size:
+            return told | {"differs": difference(answer, elements, found, int(wrong[0])), "why": "the file differs"}
+    write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
+    return told | {"file": str(path), "exit": 0, "elements": sum(one.codes.size for one in asked)}
+
+
+def reason_against(data: Mapping[str, Any]) -> str:
+    """Why there is no one arithmetic to emulate; empty if there is one."""
+    if data["consistent"] and not data["path_dependent"]:
+        return ""
+    place = "an answer depends on the operand's place" if data["path_dependent"] else "no known semantics fits"
+    return f"{place}: there is no one arithmetic to emulate"
 
 
 def shortest(answer: AuditAnswer, data: Mapping[str, Any], target: str) -> tuple[Semantics, Emulated]:
@@ -118,13 +164,28 @@ def domain_lines(emulated: Emulated, asked: Asked) -> list[str]:
 
 
 def asked_elements(answer: AuditAnswer) -> Asked:
-    """Every element with an answer, finite or not."""
-    probes = [*answer.inference.answered]
-    probes += [(probe, np.array([code])) for probe, code in answer.inference.special_answers]
+    """Every element with an answer, finite or not.
+
+    A stage's special calls may be about another element than the table's first operand; those with NaN or an infinity
+    are about the whole input.
+    """
+    arithmetic, probes = answer.inference.arithmetic, [*answer.inference.answered]
+    specials = [(probe, np.array([code])) for probe, code in answer.inference.special_answers]
+    probes += [one for one in specials if not is_staged(arithmetic) or is_finite(one[0], len(arithmetic.node.inputs))]
     columns = zip(*((probe.x, *(spread(other, probe.x) for other in probe.others)) for probe, _ in probes), strict=True)
     operands, got = [np.concatenate(column) for column in columns], np.concatenate([found for _, found in probes])
     told = got != ANYTHING
     return Asked(tuple(operand[told] for operand in operands), got[told])
+
+
+def is_staged(arithmetic: Arithmetic) -> bool:
+    """Whether this is the table of a stage, of a node that stands in for it."""
+    return arithmetic.node.operator in STAGED
+
+
+def is_finite(probe: Probe, operands: int) -> bool:
+    given = (probe.x, *probe.others)
+    return len(given) == operands and all(np.isfinite(one.astype(np.float64)).all() for one in given)
 
 
 def spread(parameter: Array, x: Array) -> Array:
@@ -144,8 +205,6 @@ def as_bytes(text: str | bytes) -> bytes:
 
 
 def difference(answer: AuditAnswer, asked: Asked, found: Array, place: int) -> dict[str, Any]:
-    from tiebreak.conformance.semantics.model import Probe
-
     x, *others = (operand[place : place + 1] for operand in asked.operands)
     got, given = answer.text(int(asked.codes[place])), answer.text(int(found[place]))
     return {"inputs": answer.operands(Probe(x, tuple(others))), "backend": got, "emulator": given}

@@ -33,11 +33,17 @@ from tiebreak.conformance.semantics.special_ends import SPECIALS, ZERO, SpecialE
 
 def quantize_steps(arithmetic: QuantizeArithmetic, semantics: Semantics) -> Computed:
     """The code, as a float64 in the range of the output's type; NaN and infinities as the audit saw them."""
-    c, node, quantized = Combination._make(semantics), arithmetic.node, arithmetic.quantized
-    ends = TypeEnds(quantized)
-    x, scale, whole_zero = (given(name, tensor.element) for name, tensor in zip(NAMES, node.inputs, strict=True))
+    kinds = (tensor.element for tensor in arithmetic.node.inputs)
+    return code_of(arithmetic, semantics, *(given(name, kind) for name, kind in zip(NAMES, kinds, strict=True)))
+
+
+def code_of(
+    arithmetic: QuantizeArithmetic, semantics: Semantics, x: Computed, scale: Computed, whole_zero: Computed
+) -> Computed:
+    """The same of these operands."""
+    c, ends = Combination._make(semantics), TypeEnds(arithmetic.quantized)
     zero_point = named("z", double(whole_zero))
-    emin = least_normal(c.precision, node.inputs[0].dtype)
+    emin = least_normal(c.precision, arithmetic.node.inputs[0].dtype)
     used_x = named("flushed_x", flushed(x, emin)) if c.subnormals.of_x else x
     used_scale = scale_of(c, scale, emin)
     if c.precision.is_exact:

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tiebreak.conformance.emulators import dynamic_steps as dynamic
 from tiebreak.conformance.emulators import weight_product_steps as weights
+from tiebreak.conformance.emulators.block_dequantize_steps import NAMES as BLOCK_OPERANDS
+from tiebreak.conformance.emulators.block_dequantize_steps import block_dequantize_steps
 from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
@@ -24,7 +27,11 @@ from tiebreak.conformance.emulators.weight_product_steps import weight_product_s
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic
+from tiebreak.conformance.semantics.dynamic_result import ResultOfRange
+from tiebreak.conformance.semantics.dynamic_scale import ScaleArithmetic
+from tiebreak.conformance.semantics.dynamic_zero_point import PointArithmetic
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.semantics.gguf_dequantize import BlockDequantizeArithmetic
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.paddle_quantize import PaddleQuantizeArithmetic
@@ -76,6 +83,10 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeV2Arithmetic: EmulatedTable("quantize", quantize_v2_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
+    ScaleArithmetic: EmulatedTable("y_scale", dynamic.scale_steps, dynamic.ENDS),
+    PointArithmetic: EmulatedTable("y_zero_point", dynamic.point_steps, dynamic.RANGE),
+    ResultOfRange: EmulatedTable("y", dynamic.result_steps, dynamic.OPERANDS),
+    BlockDequantizeArithmetic: EmulatedTable("y", block_dequantize_steps, BLOCK_OPERANDS),
     WeightProductArithmetic: EmulatedTable(
         "multiply",
         weight_product_steps,

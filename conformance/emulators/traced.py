@@ -29,7 +29,8 @@ from tiebreak.golden.elements import numpy_dtype
 
 UFUNCS: Mapping[Any, str] = {
     np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide",
-    np.floor_divide: "floor_divide", np.negative: "negative", np.absolute: "abs", np.copysign: "copysign",
+    np.floor_divide: "floor_divide", np.remainder: "modulus",
+    np.negative: "negative", np.absolute: "abs", np.copysign: "copysign",
     np.minimum: "minimum", np.maximum: "maximum",
     np.rint: "rint", np.floor: "floor", np.ceil: "ceil", np.trunc: "truncate",
     np.less: "less", np.less_equal: "at_most", np.greater: "greater", np.greater_equal: "at_least", np.equal: "equal",

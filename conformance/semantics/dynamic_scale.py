@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +20,7 @@ from tiebreak.conformance.semantics.model import (
     codes,
     valid_candidates,
 )
+from tiebreak.conformance.semantics.places import as_array
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.special_calls import NON_FINITE, SpecialCalls, non_finite
 from tiebreak.golden.nodes import Node
@@ -52,15 +53,15 @@ def symmetric(low: Array, high: Array) -> tuple[Array, Array]:
 
 
 def width_divided(low: Array, high: Array, steps: Array) -> Array:
-    return np.asarray((high - low) / steps)
+    return as_array((high - low) / steps)
 
 
 def width_times_reciprocal(low: Array, high: Array, steps: Array) -> Array:
-    return np.asarray((high - low) * (steps.dtype.type(1) / steps))
+    return as_array((high - low) * (steps.dtype.type(1) / steps))
 
 
 def ends_divided(low: Array, high: Array, steps: Array) -> Array:
-    return np.asarray(high / steps - low / steps)
+    return as_array(high / steps - low / steps)
 
 
 RANGES = (
@@ -159,6 +160,7 @@ class ScaleArithmetic(SpecialCalls):
 
     node: Node
     of_one: int = ANYTHING  # the code of the scale of ones
+    seen: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # values of the special facets that fit
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -191,7 +193,8 @@ class ScaleArithmetic(SpecialCalls):
 
     def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
         self.of_one = next((code for probe, code in seen if not self.special_of(probe)), ANYTHING)
-        return super().learn_specials(seen)
+        self.seen = super().learn_specials(seen)
+        return self.seen
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
@@ -223,4 +226,4 @@ class ScaleArithmetic(SpecialCalls):
         kind = one.precision.dtype
         low, high = one.range.of(low.astype(kind), high.astype(kind))
         scale = one.scaling.of(low, high, one.steps.of().astype(kind))
-        return np.asarray(one.subnormals.of(scale.astype(SINGLE)))
+        return as_array(one.subnormals.of(scale.astype(SINGLE)))

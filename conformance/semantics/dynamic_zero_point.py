@@ -12,6 +12,7 @@ import numpy as np
 from tiebreak.conformance.semantics.dynamic_scale import StepRule
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
 from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Facet, Probe, Semantics, valid_candidates
+from tiebreak.conformance.semantics.places import as_array
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
 from tiebreak.conformance.semantics.round_modes import MODES, NEVER_NEGATIVE, RoundMode
 from tiebreak.golden.nodes import Node
@@ -20,19 +21,19 @@ from tiebreak.golden.rounding import EVEN
 
 
 def of_scale(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(-(low / scale))
+    return as_array(-(low / scale))
 
 
 def of_reciprocal(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(-(low * (scale.dtype.type(1) / scale)))
+    return as_array(-(low * (scale.dtype.type(1) / scale)))
 
 
 def of_range(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(-(low * low.dtype.type(255)) / (high - low))
+    return as_array(-(low * low.dtype.type(255)) / (high - low))
 
 
 def from_above(low: Array, high: Array, scale: Array) -> Array:
-    return np.asarray(low.dtype.type(255) - high / scale)
+    return as_array(low.dtype.type(255) - high / scale)
 
 
 SOURCES = (

@@ -17,7 +17,7 @@ import numpy as np
 from tiebreak.conformance.semantics.dynamic_scale import StepRule
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, codes, valid_candidates
-from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.semantics.places import as_array, flush_subnormals
 from tiebreak.conformance.semantics.precisions import BFLOAT16, FLOAT16, Precision
 from tiebreak.conformance.semantics.stages import Inputs, Run, Stage, stand_in
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
@@ -62,11 +62,11 @@ def flushed_half(scale: Array) -> Array:
 
 
 def through_bfloat16(scale: Array) -> Array:
-    return np.asarray(scale.astype(ml_dtypes.bfloat16))
+    return as_array(scale.astype(ml_dtypes.bfloat16))
 
 
 SCALES = (
-    SCALE_KEPT := StepRule("kept", "the scale is taken as it is", np.asarray),
+    SCALE_KEPT := StepRule("kept", "the scale is taken as it is", as_array),
     StepRule("scales-flushed", "a subnormal scale becomes 0", flushed_half, "flushes-scales"),
     StepRule("without-sign", "the magnitude of the scale is taken", np.abs, "scale-without-sign"),
     SCALE_ROUNDED := StepRule("bfloat16", "the scale is rounded to bfloat16", through_bfloat16, "scale-in:bfloat16"),
@@ -148,10 +148,7 @@ class BlockDequantizeArithmetic(FiniteOnly):
                 yield codes(self.result(probe, one)), unknown
 
     def result(self, probe: Probe, one: BlockCombination) -> Array:
-        kind = TYPES[one.precision.id]
-        scale = np.asarray(one.scale.of(probe.others[0])).astype(kind)
-        operands = GgufOperands(probe.x.astype(kind), np.asarray(one.offset.offset).astype(kind), scale)
-        return np.asarray(one.position.of(operands)).astype(np.float32)
+        return number_of(probe.x, probe.others[0], one)
 
     def first_probes(self) -> Iterator[Probe]:
         for scale in SETTINGS:
@@ -166,6 +163,15 @@ class BlockDequantizeArithmetic(FiniteOnly):
         kind = INTEGER_TYPES[self.node.input_type]
         x = np.arange(kind.lowest, kind.highest + 1).astype(self.node.inputs[0].dtype)
         return Probe(x, (np.array(scale, HALF),))
+
+
+def number_of(x: Array, scale: Array, one: BlockCombination) -> Array:
+    """The result (float32) of elements and their scale."""
+    kind = TYPES[one.precision.id]
+    operands = GgufOperands(
+        x.astype(kind), np.asarray(one.offset.offset).astype(kind), as_array(one.scale.of(scale)).astype(kind)
+    )
+    return as_array(one.position.of(operands)).astype(np.float32)
 
 
 TINY = 2.0**LEAST_EXPONENT  # the least normal float16

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +116,7 @@ def audit(
         sys.exit(EXIT_NOTHING_RAN)
     stages = data.get("stages", [data])
     if target is not None:
-        data["emulator"] = with_emulator(answers[0], data, target, output)
+        data["emulator"] = with_emulator(node, answers, data, target, output)
     if as_json:
         click.echo(json.dumps(data))
     else:
@@ -135,11 +135,15 @@ def check_emulator(node: Node, target: str, *, matrix: bool) -> None:
     check_emulated(node, target)
 
 
-def with_emulator(answer: AuditAnswer, data: Mapping[str, Any], target: str, output: Path | None) -> dict[str, Any]:
-    from tiebreak.conformance.emulators.job import DEFAULTS, emulator_data
+def with_emulator(
+    node: Node, answers: Sequence[AuditAnswer], data: Mapping[str, Any], target: str, output: Path | None
+) -> dict[str, Any]:
+    from tiebreak.conformance.emulators.job import DEFAULTS, emulator_data, staged_emulator_data
 
-    command = " ".join(["tiebreak", *map(shlex.quote, sys.argv[1:])])
-    return emulator_data(answer, data, target, output or DEFAULTS[target], command)
+    command, path = " ".join(["tiebreak", *map(shlex.quote, sys.argv[1:])]), output or DEFAULTS[target]
+    if "stages" in data:
+        return staged_emulator_data(node, answers, data, target, path, command)
+    return emulator_data(answers[0], data, target, path, command)
 
 
 def print_setting(number: int, of: int) -> None:

@@ -1,0 +1,86 @@
+"""What the functions of an operator's outputs make together: a function of its own inputs, in each language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tiebreak.conformance.semantics.dynamic_quantize import dynamic_stages
+from tiebreak.conformance.semantics.gguf_dequantize import gguf_dequantize_stages
+from tiebreak.conformance.semantics.stages import Stages
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A function of an operator's `inputs`, by target; it calls those of the outputs, which stand before it.
+
+    In C, ELEMENT stands for the type of the first input's elements.
+    """
+
+    function: str
+    inputs: tuple[str, ...]
+    texts: Mapping[str, str]
+
+
+QUANTIZE_IN_NUMPY = '''\
+def quantize(x):
+    """y, y_scale and y_zero_point of an array of finite numbers."""
+    x = np.asarray(x, np.float32)
+    low, high = x.min(), x.max()
+    scale = y_scale(low, high)
+    zero_point = y_zero_point(low, high, scale)
+    width = np.maximum(high, np.float32(0)) - np.minimum(low, np.float32(0))
+    return y(x, scale, zero_point, width), scale, zero_point
+'''
+QUANTIZE_IN_TORCH = '''\
+def quantize(x):
+    """y, y_scale and y_zero_point of a tensor of finite numbers."""
+    x = torch.as_tensor(x, dtype=torch.float32)
+    low, high = x.min(), x.max()
+    scale = y_scale(low, high)
+    zero_point = y_zero_point(low, high, scale)
+    width = torch.clamp(high, min=0) - torch.clamp(low, max=0)
+    return y(x, scale, zero_point, width), scale, zero_point
+'''
+QUANTIZE_IN_C = """\
+/* y, y_scale and y_zero_point of n finite numbers, one or more. */
+void quantize(const float *x, size_t n, uint8_t *quantized, float *scale, uint8_t *zero_point) {
+  float low = x[0], high = x[0], width;
+  size_t i;
+  for (i = 1; i < n; i++) {
+    if (x[i] < low) low = x[i];
+    if (x[i] > high) high = x[i];
+  }
+  *scale = y_scale(low, high);
+  *zero_point = y_zero_point(low, high, *scale);
+  width = (high > 0.0f ? high : 0.0f) - (low < 0.0f ? low : 0.0f);
+  for (i = 0; i < n; i++) quantized[i] = y(x[i], *scale, *zero_point, width);
+}
+"""
+DEQUANTIZE_IN_NUMPY = '''\
+def dequantize(x, scale):
+    """Rows of blocks of 32 elements, each with a scale."""
+    return y(x, np.repeat(np.asarray(scale, np.float16), 32, axis=-1))
+'''
+DEQUANTIZE_IN_TORCH = '''\
+def dequantize(x, scale):
+    """Rows of blocks of 32 elements, each with a scale."""
+    return y(x, torch.as_tensor(scale, dtype=torch.float16).repeat_interleave(32, dim=-1))
+'''
+DEQUANTIZE_IN_C = """\
+/* n blocks of 32 elements, each with a scale. */
+void dequantize(const ELEMENT *x, const float *scale, size_t n, float *numbers) {
+  size_t i;
+  for (i = 0; i < 32 * n; i++) numbers[i] = y(x[i], scale[i / 32]);
+}
+"""
+OF_STAGES: Mapping[Stages, Composed] = {
+    dynamic_stages: Composed(
+        "quantize", ("x",), {"numpy": QUANTIZE_IN_NUMPY, "torch": QUANTIZE_IN_TORCH, "c": QUANTIZE_IN_C}
+    ),
+    gguf_dequantize_stages: Composed(
+        "dequantize",
+        ("x", "scale"),
+        {"numpy": DEQUANTIZE_IN_NUMPY, "torch": DEQUANTIZE_IN_TORCH, "c": DEQUANTIZE_IN_C},
+    ),
+}
