@@ -109,7 +109,7 @@ def test_what_no_table_has_is_not_named() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_document_says_is_the_oracles_answer_to_the_call(operator: str, kind: str) -> None:
     arithmetic, compared = arithmetic_of(audited_node(operator, {}, kind, "", 0)), 0
-    for number, probe in enumerate(list(arithmetic.first_probes())[::5]):
+    for number, probe in enumerate(list(arithmetic.first_probes())[::9]):
         case = case_of_probe(arithmetic.node, probe, number)
         (problem,) = problems_of(case)
         assert case.inputs[0].size == TERMS * probe.x.size and problem.operands[0].size == probe.x.size

@@ -40,8 +40,8 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-# These take a minute together, which CI has not got.
-SLOW = ("audit-a-runtime", "bring-up-a-backend", "scale-out")
+# These take minutes together, which CI has not got.
+SLOW = ("tutorial", "audit-a-runtime", "bring-up-a-backend", "scale-out")
 
 
 @pytest.mark.few(1)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ TWICE = {"Node", "TensorType", "Unsupported"}
 pytestmark = pytest.mark.skipif(not (ROOT / "golden").is_dir(), reason="a source distribution has them in src/ only")
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     files = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.py"))]
     return {str(file.relative_to(ROOT)): ast.parse(file.read_text(encoding="utf-8")) for file in files}
