@@ -253,7 +253,7 @@ def test_a_file_that_differs_is_not_written(tmp_path: Path, monkeypatch: pytest.
 
 WITHOUT = {
     *("onnx.MatMulInteger", "onnx.ConvInteger"),
-    *("ocp.MXQuantize", "nvidia.NVFP4Quantize", "gguf.Quantize"),
+    *("nvidia.NVFP4Quantize", "gguf.Quantize"),
 }
 
 

@@ -12,10 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 from audited_stages import (
+    ELEMENTS,
+    EXPONENTS,
+    INTEGERS,
     POINTS,
     RESULTS,
     SCALES,
+    blocks,
     dynamic,
+    exponent_of_integers,
     plain_scale,
     point_ties_away,
     result_by_steps_over_width,
@@ -39,7 +44,7 @@ from tiebreak.conformance.emulators.running import loaded
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
-DYNAMIC, BACK = "onnx.DynamicQuantizeLinear", "gguf.Dequantize"
+DYNAMIC, BLOCKS, BACK = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "gguf.Dequantize"
 TARGETS = ("numpy", "torch", "c")
 ENDINGS = {"numpy": ".py", "torch": ".py", "c": ".c"}
 
@@ -57,8 +62,10 @@ class Boxed:
             return [Outcome("ok", self.box(*case.inputs)) for case in cases]
 
 
-def written(box: Callable[..., Any], target: str, path: Path, operator: str = DYNAMIC, kind: str = "") -> Any:
-    node = audited_node(operator, {}, kind, "", 0)
+def written(
+    box: Callable[..., Any], target: str, path: Path, operator: str = DYNAMIC, kind: str = "", **attributes: Any
+) -> Any:
+    node = audited_node(operator, attributes, kind, "", 0)
     found = list(staged_answers(Boxed(box), node))  # type: ignore[arg-type]
     facts = [
         answer.as_data({"backend": "box", "version": "1", "output": stage.output, "given": list(stage.given)})
@@ -79,10 +86,7 @@ def arrays() -> list[Array]:
 
 def in_c(path: Path) -> Callable[[Array], tuple[Array, ...]]:
     """The function of a file in C."""
-    library = path.with_suffix(".so")
-    options = ["-std=c99", "-O2", "-Wall", "-Werror", "-shared", "-fPIC"]
-    subprocess.run(["cc", *options, "-o", str(library), str(path), "-lm"], check=True)
-    function = ctypes.CDLL(str(library)).quantize
+    function = compiled(path).quantize
 
     def run(x: Array) -> tuple[Array, ...]:
         y, scale, point = np.zeros(x.shape, np.uint8), np.zeros((), np.float32), np.zeros((), np.uint8)
@@ -91,6 +95,13 @@ def in_c(path: Path) -> Callable[[Array], tuple[Array, ...]]:
         return y, scale, point
 
     return run
+
+
+def compiled(path: Path) -> ctypes.CDLL:
+    library = path.with_suffix(".so")
+    options = ["-std=c99", "-O2", "-Wall", "-Werror", "-shared", "-fPIC"]
+    subprocess.run(["cc", *options, "-o", str(library), str(path), "-lm"], check=True)
+    return ctypes.CDLL(str(library))
 
 
 def function_of(path: Path, target: str) -> Callable[[Array], tuple[Array, ...]]:
@@ -132,20 +143,76 @@ def test_a_file_gives_what_the_box_gives_a_tensor(box: Any, target: str, tmp_pat
             assert all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True)), x
 
 
+def rows() -> Array:
+    """Blocks of all sizes, of powers of two and of zeros."""
+    random = np.random.default_rng(5)
+    found = random.normal(size=(400, 64)) * 2.0 ** random.integers(-60, 60, (400, 1))
+    found[:20] = np.ldexp(1.0, random.integers(-9, 9, (20, 64)))
+    found[0] = 0
+    return found.astype(np.float32)
+
+
+@pytest.mark.few(2)
+@pytest.mark.parametrize("target", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    ("box", "kind"),
+    [
+        *((blocks(exponent=one), "float8_e4m3fn") for one, name in EXPONENTS if "logarithm" not in name),
+        *((blocks(cast=one), "float8_e4m3fn") for one, _ in ELEMENTS),
+        *((blocks(exponent=exponent_of_integers, cast=one), "int8") for one, _ in INTEGERS),
+    ],
+)
+def test_a_file_gives_what_the_box_gives_blocks(box: Any, kind: str, target: str, tmp_path: Path) -> None:
+    if target == "torch":
+        pytest.importorskip("torch")
+    path, x = tmp_path / "blocks.py", rows()
+    told = written(box, target, path, BLOCKS, to=kind)
+    assert told["exit"] == 0 and told["elements"] > 3_000, told
+    wanted = [np.asarray(one).reshape(400, -1) for one in box(x.reshape(-1, 32))]
+    if target == "numpy":
+        elements, scale = loaded(path, "quantize")(x)
+        assert elements.dtype == wanted[0].dtype and scale.dtype == wanted[1].dtype
+    else:
+        import torch
+
+        elements, scale = (one.float().numpy() for one in loaded(path, "quantize")(torch.from_numpy(x)))
+    for found, other in ((elements, wanted[0]), (scale, wanted[1])):
+        assert np.array_equal(found.astype(np.float32), other.astype(np.float32))
+    assert len(np.unique(scale.astype(np.float32))) > 50
+
+
+def test_blocks_in_c(tmp_path: Path) -> None:
+    path, x = tmp_path / "blocks.c", rows()
+    box = blocks(exponent=exponent_of_integers, cast=INTEGERS[0][0])
+    assert written(box, "c", path, BLOCKS, to="int8")["exit"] == 0
+    elements, scale = np.zeros(x.shape, np.int8), np.zeros(800, np.float32)
+    places = [one.ctypes.data_as(ctypes.c_void_p) for one in (x, elements, scale)]
+    compiled(path).quantize(places[0], ctypes.c_size_t(800), *places[1:])
+    wanted = box(x.reshape(-1, 32))
+    assert np.array_equal(elements.reshape(-1, 32), wanted[0]) and len(np.unique(elements)) > 100
+    assert np.array_equal(scale, wanted[1].astype(np.float32).reshape(-1))
+
+
+def test_a_logarithm_is_refused(tmp_path: Path) -> None:
+    (logarithm,) = (one for one, name in EXPONENTS if "logarithm" in name)
+    told = written(blocks(exponent=logarithm), "numpy", tmp_path / "blocks.py", BLOCKS, to="float8_e4m3fn")
+    assert told["exit"] == 4 and "a logarithm in float32" in told["why"]
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("operator", [DYNAMIC, BACK])
+@pytest.mark.parametrize("operator", [DYNAMIC, BACK, BLOCKS])
 def test_every_value_of_every_stages_facets(operator: str, target: str) -> None:
     """The files of single outputs give what their tables predict."""
     if target == "torch":
         pytest.importorskip("torch")
     node = audited_node(operator, {}, "", "", 0)
-    box = dynamic() if operator == DYNAMIC else partial(in_numpy, node)
-    compared = 0
+    box, compared = {DYNAMIC: dynamic(), BACK: partial(in_numpy, node), BLOCKS: blocks()}[operator], 0
     for stage in STAGED[operator].stages(node, Caller(Boxed(box), node)):  # type: ignore[arg-type]
         table = stage.arithmetic
         probes = list(table.first_probes())
         for semantics in dict.fromkeys(single_changes(table)):
-            if all(value.id != "exact" for value in semantics):
+            if not any(value.id == "exact" or "logarithm" in value.id for value in semantics):
                 compared += check_as_predicted(table, semantics, target, probes)
     assert compared > 15_000
 
@@ -202,7 +269,9 @@ def test_the_command_writes_the_functions_of_all_outputs(tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("backend", "operator"), [("openvino", DYNAMIC), ("gguf", BACK), ("gguf", f"{BACK} uint4")])
+@pytest.mark.parametrize(
+    ("backend", "operator"), [("openvino", DYNAMIC), ("gguf", BACK), ("gguf", f"{BACK} uint4"), ("torchao", BLOCKS)]
+)
 def test_a_library_and_its_emulator(backend: str, operator: str, target: str, tmp_path: Path) -> None:
     pytest.importorskip(backend)
     name, *kind = operator.split()
@@ -220,4 +289,4 @@ def test_a_scale_of_zeros_is_the_one_that_was_seen(tmp_path: Path) -> None:
 
 def test_there_is_a_function_of_the_whole_in_every_language() -> None:
     assert all(set(one.texts) == set(TARGETS) for one in OF_STAGES.values())
-    assert {name for name, one in STAGED.items() if one.stages in OF_STAGES} == {DYNAMIC, BACK}
+    assert {name for name, one in STAGED.items() if one.stages in OF_STAGES} == {DYNAMIC, BACK, BLOCKS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tiebreak.conformance.semantics.block_quantize import block_stages
 from tiebreak.conformance.semantics.dynamic_quantize import dynamic_stages
 from tiebreak.conformance.semantics.gguf_dequantize import gguf_dequantize_stages
 from tiebreak.conformance.semantics.stages import Stages
@@ -14,7 +15,7 @@ from tiebreak.conformance.semantics.stages import Stages
 class Composed:
     """A function of an operator's `inputs`, by target; it calls those of the outputs, which stand before it.
 
-    In C, ELEMENT stands for the type of the first input's elements.
+    In them DTYPE stands for the first input's type, in C ELEMENT for it and OUTPUT for the first output's.
     """
 
     function: str
@@ -74,10 +75,42 @@ void dequantize(const ELEMENT *x, const float *scale, size_t n, float *numbers) 
   for (i = 0; i < 32 * n; i++) numbers[i] = y(x[i], scale[i / 32]);
 }
 """
+BLOCKS_IN_NUMPY = '''\
+def quantize(x):
+    """Elements and scales of finite numbers, in blocks of 32 along the last axis."""
+    x = np.asarray(x, DTYPE)
+    blocks = x.reshape(*x.shape[:-1], -1, 32)
+    scale = scales(np.abs(blocks).max(-1))
+    with np.errstate(all="ignore"):
+        quotient = blocks / scale[..., np.newaxis].astype(DTYPE)
+    return elements(quotient).reshape(x.shape), scale
+'''
+BLOCKS_IN_TORCH = '''\
+def quantize(x):
+    """Elements and scales of finite numbers, in blocks of 32 along the last axis."""
+    x = torch.as_tensor(x, dtype=DTYPE)
+    blocks = x.reshape(*x.shape[:-1], -1, 32)
+    scale = scales(blocks.abs().amax(-1))
+    quotient = blocks / scale.unsqueeze(-1).to(DTYPE)
+    return elements(quotient).reshape(x.shape), scale
+'''
+BLOCKS_IN_C = """\
+/* n blocks of 32 finite numbers, each with a scale. */
+void quantize(const float *x, size_t n, OUTPUT *quantized, float *scale) {
+  size_t i, j;
+  for (i = 0; i < n; i++) {
+    float amax = 0.0f;
+    for (j = 32 * i; j < 32 * (i + 1); j++) amax = fabs(x[j]) > amax ? fabs(x[j]) : amax;
+    scale[i] = scales(amax);
+    for (j = 32 * i; j < 32 * (i + 1); j++) quantized[j] = elements(x[j] / scale[i]);
+  }
+}
+"""
 OF_STAGES: Mapping[Stages, Composed] = {
     dynamic_stages: Composed(
         "quantize", ("x",), {"numpy": QUANTIZE_IN_NUMPY, "torch": QUANTIZE_IN_TORCH, "c": QUANTIZE_IN_C}
     ),
+    block_stages: Composed("quantize", ("x",), {"numpy": BLOCKS_IN_NUMPY, "torch": BLOCKS_IN_TORCH, "c": BLOCKS_IN_C}),
     gguf_dequantize_stages: Composed(
         "dequantize",
         ("x", "scale"),

@@ -19,6 +19,7 @@ from tiebreak.conformance.emulators.onnx_graph import onnx_file
 from tiebreak.conformance.emulators.running import RUNS, check_tools
 from tiebreak.conformance.emulators.staged_files import STAGED_FILES
 from tiebreak.conformance.emulators.tables import emulated, table_of
+from tiebreak.conformance.semantics.block_element_specials import ElementProbe
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
@@ -166,8 +167,7 @@ def domain_lines(emulated: Emulated, asked: Asked) -> list[str]:
 def asked_elements(answer: AuditAnswer) -> Asked:
     """Every element with an answer, finite or not.
 
-    A stage's special calls may be about another element than the table's first operand; those with NaN or an infinity
-    are about the whole input.
+    What a stage gives an element beside NaN, an infinity or the least scale is no function of its operands.
     """
     arithmetic, probes = answer.inference.arithmetic, [*answer.inference.answered]
     specials = [(probe, np.array([code])) for probe, code in answer.inference.special_answers]
@@ -185,7 +185,11 @@ def is_staged(arithmetic: Arithmetic) -> bool:
 
 def is_finite(probe: Probe, operands: int) -> bool:
     given = (probe.x, *probe.others)
-    return len(given) == operands and all(np.isfinite(one.astype(np.float64)).all() for one in given)
+    return (
+        not isinstance(probe, ElementProbe)
+        and len(given) == operands
+        and all(np.isfinite(one.astype(np.float64)).all() for one in given)
+    )
 
 
 def spread(parameter: Array, x: Array) -> Array:

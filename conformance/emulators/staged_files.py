@@ -19,6 +19,7 @@ from tiebreak.conformance.emulators.files import (
     in_floats,
     modules_of,
 )
+from tiebreak.conformance.emulators.python_source import TORCH, dtype_in_numpy
 from tiebreak.golden.nodes import Node
 
 
@@ -43,7 +44,7 @@ def numpy_stages(outputs: Sequence[Emulated], node: Node, composed: Composed, he
             *comment_lines(header),
             f"{modules_of(*functions)}{helpers_of(functions)}\n",
             *(line for one in functions for line in with_own_constants(one)),
-            f"{composed.texts['numpy']}\n",
+            f"{composed.texts['numpy'].replace('DTYPE', dtype_in_numpy(node.input_type))}\n",
             class_of(*facts, f"            return {returned}"),
         ]
     )
@@ -56,7 +57,7 @@ def torch_stages(outputs: Sequence[Emulated], node: Node, composed: Composed, he
             *comment_lines(header),
             f"import torch\n{helpers_of(functions)}\n",
             *(line for one in functions for line in with_own_constants(one)),
-            composed.texts["torch"],
+            composed.texts["torch"].replace("DTYPE", f"{TORCH}.{node.input_type}"),
         ]
     )
 
@@ -76,7 +77,7 @@ def c_stages(outputs: Sequence[Emulated], node: Node, composed: Composed, header
             PREAMBLE,
             language.helpers(),
             *("\n".join([*constants_in_c(one), *one.lines, ""]) for one in functions),
-            composed.texts["c"].replace("ELEMENT", c_type(node.input_type)),
+            composed.texts["c"].replace("ELEMENT", c_type(node.input_type)).replace("OUTPUT", c_type(node.output_type)),
         ]
     )
 

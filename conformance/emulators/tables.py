@@ -10,6 +10,7 @@ from tiebreak.conformance.emulators import dynamic_steps as dynamic
 from tiebreak.conformance.emulators import weight_product_steps as weights
 from tiebreak.conformance.emulators.block_dequantize_steps import NAMES as BLOCK_OPERANDS
 from tiebreak.conformance.emulators.block_dequantize_steps import block_dequantize_steps
+from tiebreak.conformance.emulators.block_steps import block_scale_steps, element_steps
 from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
@@ -26,6 +27,8 @@ from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
+from tiebreak.conformance.semantics.block_element_specials import SpecialElements
+from tiebreak.conformance.semantics.block_scale import BlockScale
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.dynamic_result import ResultOfRange
 from tiebreak.conformance.semantics.dynamic_scale import ScaleArithmetic
@@ -72,6 +75,7 @@ class EmulatedTable:
 
 ONE_PRODUCT = "the audit asked for one product, without a bias: it says nothing of a sum of several"
 FUNCTIONS = {"product": "multiply", "sum": "add"}  # of what two integers become
+HELD_OF_INTEGERS = {"unit": 0, "zero_point": 0}  # what stands in the table of MXINT8's elements beside x
 ROUND_TRIP = ("x", *RANGE, "num_bits")
 OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
@@ -86,6 +90,8 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     ScaleArithmetic: EmulatedTable("y_scale", dynamic.scale_steps, dynamic.ENDS),
     PointArithmetic: EmulatedTable("y_zero_point", dynamic.point_steps, dynamic.RANGE),
     ResultOfRange: EmulatedTable("y", dynamic.result_steps, dynamic.OPERANDS),
+    BlockScale: EmulatedTable("scales", block_scale_steps, ("amax",)),
+    SpecialElements: EmulatedTable("elements", element_steps, ("x", *HELD_OF_INTEGERS), HELD_OF_INTEGERS),
     BlockDequantizeArithmetic: EmulatedTable("y", block_dequantize_steps, BLOCK_OPERANDS),
     WeightProductArithmetic: EmulatedTable(
         "multiply",
