@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.power.arithmetics import Answered, WrongArithmetic
-from tiebreak.conformance.power.chains import last_outputs, step
+from tiebreak.conformance.power.chains import as_written, last_outputs, step
 from tiebreak.conformance.power.own_tests import OwnTest, Power
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -83,6 +83,12 @@ def outputs_of(program: Program) -> Outputs:
         taken = operation([side.get(name, side[None]) for side in sides])
         found[name] = step(name, taken, partial(last_step, program), known)
     return found
+
+
+def written_codes(program: Program) -> Array:
+    """What the document's own steps give, each rounded to float32; outputs_of has exact ones."""
+    sides = [as_written(first_step(program, one, place)) for place, one in enumerate(operands_of(program))]
+    return as_written(last_step(program, OPERATIONS[program["operation"]](program, *sides)))
 
 
 def once_for_equal(operation: Callable[..., Array], program: Program) -> Callable[[Sequence[Array]], Array]:
@@ -186,34 +192,51 @@ OPERATIONS: Mapping[str, Callable[..., Array]] = {
 
 
 def remark() -> str:
-    """How many of the numbers that are quantized first tell less than others do."""
+    """What a program does, and why it shows little."""
     ends, total = 0, 0
     for test in first_steps():
         codes = last_outputs(test.case, [])[None]
         ends += int(np.isin(codes, (-128, 127)).sum())
         total += codes.size
-    return f"Of the {total:,} numbers that the programs quantize first, {ends:,} become an end of int8."
+    return (
+        "A program quantizes its operands to int8, each with one scale, does its operation on the integers, and "
+        "quantizes and dequantizes what that gives. So no program shows what is wrong with scales along an axis. Of "
+        f"{total:,} numbers that are quantized first, {ends:,} become an end of int8, which most arithmetics give. "
+        "Operands are made again from JAX's seeds. Of the results the file has a few of each program, and all of them are right. At "
+        "two elements of all, the exact result and that of the document's steps in float32 differ: once the program "
+        "expects the one, once the other."
+    )
 
 
 def power() -> Power:
-    """Numbers are codes times a scale, so codes that differ give numbers that differ."""
+    """Numbers are codes times a scale, so codes that differ give numbers that differ.
+
+    An element stops what gives neither the exact result nor that of the document's steps.
+    """
     stopped, known, wrong, elements = set[WrongArithmetic](), set[WrongArithmetic](), list[str](), 0
     for program in programs():
-        found = outputs_of(program)
-        right = found.pop(None)
-        wrong += [program["name"]] * (not gives(program, right))
+        found, written = outputs_of(program), written_codes(program)
+        exact = found.pop(None)
+        wrong += [program["name"]] * (not gives(program, exact, written))
         known |= {name for name in found if name}
-        stopped |= {name for name, codes in found.items() if name and not np.array_equal(codes, right)}
-        elements += right.size
+        stopped |= {name for name, codes in found.items() if name and ((codes != exact) & (codes != written)).any()}
+        elements += exact.size
     return Power(len(programs()), elements, frozenset(known), frozenset(stopped), frozenset(stopped), tuple(wrong))
 
 
-def gives(program: Program, codes: Array) -> bool:
-    """Whether these codes give what the program expects, as far as it is known."""
+def gives(program: Program, *right: Array) -> bool:
+    """Whether one of these codes gives each number that the program expects, as far as the file has them."""
     scale, zero = parameters(program, len(program["scales"]) - 1)
-    numbers = (codes.astype(np.float32) - zero.astype(np.float32)) * scale
-    flat = numbers.reshape(-1)
-    parts = {"output": flat, "first": flat[:8], "last": flat[-8:], "everywhere": flat}
-    shown = {name: np.array(program[name], np.float32) for name in parts if name in program}
-    equal = (np.all(parts[name] == wanted) for name, wanted in shown.items())
-    return bool(shown) and numbers.shape == tuple(program["shape"]) and all(equal)
+    numbers = [((codes.astype(np.float32) - zero.astype(np.float32)) * scale).reshape(-1) for codes in right]
+    shown: dict[str, Any] = {
+        "output": slice(None), "everywhere": slice(None), "first": slice(8), "last": slice(-8, None),
+        "at": [int(place) for place in program.get("at", ())],
+    }  # fmt: skip
+    expected = {name: program[name] for name in shown if name in program}
+    if "at" in expected:
+        expected["at"] = list(expected["at"].values())
+    are_equal = [
+        np.any([one[shown[name]] == np.array(wanted, np.float32) for one in numbers], axis=0).all()
+        for name, wanted in expected.items()
+    ]
+    return bool(expected) and right[0].shape == tuple(program["shape"]) and all(are_equal)

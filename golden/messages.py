@@ -35,8 +35,13 @@ FRAME = re.compile(
 
 
 def instead_of(name: str, known: Iterable[str], command: str) -> str:
-    """What an unknown name may stand for: the nearest known ones, and the command that lists all."""
-    near = get_close_matches(name, list(known), 3, 0.6)
+    """What an unknown name may stand for, and the command that lists all.
+
+    Those that are the same behind their last dot, or the nearest.
+    """
+    every = list(known)
+    same = [one for one in every if one.rpartition(".")[2].lower() == name.rpartition(".")[2].lower()]
+    near = same or get_close_matches(name, every, 3, 0.6)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     return f"{meant}`{command}` lists all"
 

@@ -30,6 +30,6 @@ def test_few_operators_have_no_table() -> None:
     assert len(WITHOUT_TABLE) * 10 < len(TESTED)
 
 
-def test_of_an_unknown_operator_no_reason_is_given() -> None:
-    said = refusal_of("onnx.Nothing")
-    assert said.endswith("not 'onnx.Nothing'")
+def test_of_an_unknown_operator_the_nearest_are_named() -> None:
+    said = refusal_of("onnx.QuantizeLinea")
+    assert said.startswith("tiebreak: unknown operator 'onnx.QuantizeLinea'; did you mean onnx.QuantizeLinear")

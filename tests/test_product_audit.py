@@ -126,6 +126,10 @@ BOXES = [
      {"position": "multiplier", "saturation": "int32"}),
     (MATMUL, "float32", "int8", box("int8", written, first=False, ends=clamp, before_point=in_int32),
      {"position": "as-written", "saturation": "int32-then-wider-sum"}),
+    (MATMUL, "float32", "uint8", box("uint8", multiplied, first=False, ends=clamp, before_point=in_int32),
+     {"position": "multiplier", "saturation": "int32-then-wider-sum"}),
+    (MUL, "float32", "uint8", box("uint8", in_doubles, first=True, ends=cast_and_wrap, whole=np.trunc),
+     {"round_mode": "ROUND_TOWARD_ZERO", "zero_point": "before-rounding", "saturation": "int32-then-wrap"}),
     (MATMUL, "float32", "uint8", box("uint8", widened, first=True, ends=cast_and_wrap),
      {"position": "multiplier-widened", "saturation": "int32-then-wrap"}),
 ]  # fmt: skip

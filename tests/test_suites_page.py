@@ -130,6 +130,13 @@ def test_stablehlos_programs_give_the_numbers_that_they_expect() -> None:
         right = stablehlo_programs.outputs_of(program)[None]
         assert stablehlo_programs.gives(program, right)
         assert not stablehlo_programs.gives(program, right ^ 1)
+    meets = []
+    for program in given:
+        if "at" in program:
+            exact, written = stablehlo_programs.outputs_of(program)[None], stablehlo_programs.written_codes(program)
+            assert [str(place) for place in np.flatnonzero(exact != written)] == list(program["at"])
+            meets.append([stablehlo_programs.gives(program, one) for one in (exact, written)])
+    assert meets == [[False, True], [True, False]]
 
 
 def test_a_programs_sums_are_those_of_the_definition() -> None:

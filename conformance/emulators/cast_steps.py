@@ -38,11 +38,17 @@ NAN, ZERO, TWO = constant(np.nan), constant(0), constant(2)
 
 def cast_steps(arithmetic: CastArithmetic, semantics: Semantics) -> Computed:
     """The result as a float64 that the output's type holds; NaN and infinities as the audit saw them."""
+    return cast_of(arithmetic, semantics, given("x", arithmetic.source.name))
+
+
+def cast_of(arithmetic: CastArithmetic, semantics: Semantics, x: Computed) -> Computed:
+    """The same of this number. Where no answer says what an infinity gives, one on the way is a large number."""
     source, target = arithmetic.source, ELEMENT_TYPES[arithmetic.node.output_type]
-    x = given("x", source.name)
     entry = typed(Entry, semantics[:3])
     real = named("real", double(x))
     number = passed_through(entry, x, real, source)
+    if not arithmetic.infinite and "float16" in entry[1].through:
+        number = infinite_as_large(number)
     v = real if number in (x, real) else named("v", double(number))
     if isinstance(target, FloatType) and target.specials == "e8m0":
         found = power_steps(semantics, v)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from tiebreak.conformance.semantics.block_quantize import block_stages
 from tiebreak.conformance.semantics.dynamic_quantize import dynamic_stages
 from tiebreak.conformance.semantics.gguf_dequantize import gguf_dequantize_stages
+from tiebreak.conformance.semantics.small_block_quantize import small_block_stages
 from tiebreak.conformance.semantics.stages import Stages
+from tiebreak.golden.nodes import Node
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,50 @@ void quantize(const float *x, size_t n, OUTPUT *quantized, float *scale) {
   }
 }
 """
+SMALL_IN_NUMPY = '''\
+def quantize(x):
+    """Elements and scales of finite numbers, in blocks of 16 along the last axis."""
+    x = np.asarray(x, DTYPE)
+    blocks = x.reshape(*x.shape[:-1], -1, 16)
+    scale = scales(np.abs(blocks).max(-1).astype(np.float32) / np.float32(6))
+    return elements(blocks, scale[..., np.newaxis]).reshape(x.shape), scale
+'''
+SMALL_OF_TENSOR_IN_NUMPY = '''\
+def quantize(x, global_amax):
+    """Elements and scales of finite numbers, in blocks of 16 along the last axis."""
+    x = np.asarray(x, DTYPE)
+    blocks = x.reshape(*x.shape[:-1], -1, 16)
+    scale = scales(np.abs(blocks).max(-1), global_amax)
+    return elements(blocks, scale[..., np.newaxis], global_amax).reshape(x.shape), scale
+'''
+SMALL_IN_C = """\
+/* n blocks of 16 finite numbers, each with a scale. */
+void quantize(const float *x, size_t n,OF_TENSOR float *quantized, float *scale) {
+  size_t i, j;
+  for (i = 0; i < n; i++) {
+    float amax = 0.0f;
+    for (j = 16 * i; j < 16 * (i + 1); j++) amax = fabs(x[j]) > amax ? fabs(x[j]) : amax;
+    scale[i] = scales(MAGNITUDE);
+    for (j = 16 * i; j < 16 * (i + 1); j++) quantized[j] = elements(x[j], scale[i]AND_TENSOR);
+  }
+}
+"""
+
+
+def small_in_c(of_tensor: str, magnitude: str, and_tensor: str) -> str:
+    found = SMALL_IN_C.replace("OF_TENSOR", of_tensor).replace("AND_TENSOR", and_tensor)
+    return found.replace("MAGNITUDE", magnitude)
+
+
+SMALL_BLOCKS = Composed("quantize", ("x",), {"numpy": SMALL_IN_NUMPY, "c": small_in_c("", "amax / 6.0f", "")})
+SMALL_BLOCKS_OF_TENSOR = Composed(
+    "quantize",
+    ("x", "global_amax"),
+    {
+        "numpy": SMALL_OF_TENSOR_IN_NUMPY,
+        "c": small_in_c(" float global_amax,", "amax, global_amax", ", global_amax"),
+    },
+)
 OF_STAGES: Mapping[Stages, Composed] = {
     dynamic_stages: Composed(
         "quantize", ("x",), {"numpy": QUANTIZE_IN_NUMPY, "torch": QUANTIZE_IN_TORCH, "c": QUANTIZE_IN_C}
@@ -116,4 +162,11 @@ OF_STAGES: Mapping[Stages, Composed] = {
         ("x", "scale"),
         {"numpy": DEQUANTIZE_IN_NUMPY, "torch": DEQUANTIZE_IN_TORCH, "c": DEQUANTIZE_IN_C},
     ),
+    small_block_stages: SMALL_BLOCKS,
 }
+OF_TWO_INPUTS: Mapping[Stages, Composed] = {small_block_stages: SMALL_BLOCKS_OF_TENSOR}  # of an optional second one
+
+
+def composed_of(stages: Stages, node: Node) -> Composed | None:
+    """None for an operator whose stages have no emulators."""
+    return OF_TWO_INPUTS.get(stages, OF_STAGES.get(stages)) if len(node.inputs) > 1 else OF_STAGES.get(stages)

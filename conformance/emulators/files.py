@@ -329,6 +329,10 @@ int main(void) {{
     double {names};
     int end = 0;
     number++;
+    if (!strchr(line, '\\n') && !feof(stdin)) {{
+      fprintf(stderr, "line %ld is too long\\n", number);
+      return 2;
+    }}
     if (sscanf(line, "{read} %n", {places}, &end) != {count} || line[end]) {{
       fprintf(stderr, "line %ld is not {count} numbers\\n", number);
       return 2;

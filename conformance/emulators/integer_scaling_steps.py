@@ -136,8 +136,11 @@ def code(arithmetic: IntegerScaling, one: ScalingCombination, x: Computed, i: In
     point = named("point", otherwise(last, target) if one.zero_point.other_sign else last)
     first = point if one.zero_point.first else None
     value = named("whole", scaled(arithmetic.table.combines, one, difference, i, first))
-    rest = whole(0) if first is not None else point
-    ended: Any = one.saturation.of(Traced(value), Traced(rest), target)  # type: ignore[arg-type]
+    if first is not None and one.saturation.alone is not None:
+        ended: Any = one.saturation.alone(Traced(value), target)  # type: ignore[arg-type]
+    else:
+        rest = whole(0) if first is not None else point
+        ended = one.saturation.of(Traced(value), Traced(rest), target)  # type: ignore[arg-type]
     found: Computed = ended.of
     return found
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.operators import AUDITED, STAGED, arithmetic_of, audited_node
-from tiebreak.conformance.emulators.composed import OF_STAGES
+from tiebreak.conformance.emulators.composed import Composed, composed_of
 from tiebreak.conformance.emulators.evidence import found_lines, header_of, top_lines
 from tiebreak.conformance.emulators.files import Emulated, c_file, listed, main_of, numpy_file, torch_file
 from tiebreak.conformance.emulators.onnx_graph import onnx_file
@@ -55,15 +55,23 @@ def check_emulated(node: Node, target: str) -> None:
     if not has_emulators(node):
         usual = [name for name in (*AUDITED, *STAGED) if has_emulators(audited_node(name, {}, "", "", 0))]
         raise InvalidInput(f"emulators are written of {', '.join(usual)}, not of {node.operator}")
-    if node.operator in STAGED and target not in STAGED_FILES:
-        known = ", ".join(STAGED_FILES)
-        raise InvalidInput(f"{node.operator} has a function for each output: --emulator {known}, not {target}")
+    if node.operator in STAGED and target not in (known := composed_for(node).texts):
+        raise InvalidInput(
+            f"{node.operator} has a function for each output: --emulator {', '.join(known)}, not {target}"
+        )
     check_tools(target)
+
+
+def composed_for(node: Node) -> Composed:
+    """The composition of a node of stages that has emulators."""
+    found = composed_of(STAGED[node.operator].stages, node)
+    assert found is not None
+    return found
 
 
 def has_emulators(node: Node) -> bool:
     if node.operator in STAGED:
-        return STAGED[node.operator].stages in OF_STAGES
+        return composed_of(STAGED[node.operator].stages, node) is not None
     return table_of(arithmetic_of(node)) is not None
 
 
@@ -106,7 +114,7 @@ def staged_emulator_data(
         chosen = [(answer, own, *shortest(answer, own, target)) for answer, own in stages]
     except Unsupported as reason:
         return told | {"why": f"{reason}: no {target} file can do this arithmetic", "exit": EXIT_NOTHING_RAN}
-    composed, header = OF_STAGES[STAGED[node.operator].stages], top_lines(node, data, command)
+    composed, header = composed_for(node), top_lines(node, data, command)
     asked = [asked_elements(answer) for answer in answers]
     for (answer, own, semantics, one), elements in zip(chosen, asked, strict=True):
         lines = [*found_lines(answer, own, semantics, elements.codes.size), *domain_lines(one, elements)]

@@ -23,6 +23,12 @@ from tiebreak.conformance.emulators.quantize_v2_steps import RANGE as RANGE_OF_V
 from tiebreak.conformance.emulators.quantize_v2_steps import quantize_v2_steps
 from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
+from tiebreak.conformance.emulators.small_block_steps import (
+    ELEMENT_OPERANDS,
+    scale_operands,
+    small_element_steps,
+    small_scale_steps,
+)
 from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
@@ -42,7 +48,9 @@ from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
 from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
+from tiebreak.conformance.semantics.scaled_cast import ScaledCast
 from tiebreak.conformance.semantics.scaled_operands import BIAS
+from tiebreak.conformance.semantics.small_block_least import ScalesWithLeast
 from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
 from tiebreak.conformance.semantics.weight_product import WeightProductArithmetic
 from tiebreak.golden.nodes import Node
@@ -91,7 +99,6 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     PointArithmetic: EmulatedTable("y_zero_point", dynamic.point_steps, dynamic.RANGE),
     ResultOfRange: EmulatedTable("y", dynamic.result_steps, dynamic.OPERANDS),
     BlockScale: EmulatedTable("scales", block_scale_steps, ("amax",)),
-    SpecialElements: EmulatedTable("elements", element_steps, ("x", *HELD_OF_INTEGERS), HELD_OF_INTEGERS),
     BlockDequantizeArithmetic: EmulatedTable("y", block_dequantize_steps, BLOCK_OPERANDS),
     WeightProductArithmetic: EmulatedTable(
         "multiply",
@@ -115,10 +122,28 @@ def of_scaling(arithmetic: IntegerScaling) -> EmulatedTable:
     return EmulatedTable(FUNCTIONS[table.combines], scaling_steps, names, {BIAS: 0}, spread=spread, note=note)
 
 
+def of_elements(arithmetic: SpecialElements) -> EmulatedTable:
+    """A function of x over its block's scale, or of x, the scale and global_amax."""
+    if isinstance(arithmetic.inner, ScaledCast):
+        return EmulatedTable("elements", small_element_steps, ELEMENT_OPERANDS)
+    return EmulatedTable("elements", element_steps, ("x", *HELD_OF_INTEGERS), HELD_OF_INTEGERS)
+
+
+def of_small_scales(arithmetic: ScalesWithLeast) -> EmulatedTable:
+    return EmulatedTable("scales", small_scale_steps, scale_operands(arithmetic.node))
+
+
+SEVERAL: Mapping[type, Callable[[Any], EmulatedTable]] = {  # whose operands depend on the node
+    IntegerScaling: of_scaling,
+    SpecialElements: of_elements,
+    ScalesWithLeast: of_small_scales,
+}
+
+
 def table_of(arithmetic: Arithmetic) -> EmulatedTable | None:
     """How emulators of an arithmetic are written; None if they aren't."""
-    if isinstance(arithmetic, IntegerScaling):
-        return of_scaling(arithmetic)
+    if of := next((SEVERAL[kind] for kind in type(arithmetic).__mro__ if kind in SEVERAL), None):
+        return of(arithmetic)
     return next((OF_ARITHMETICS[kind] for kind in type(arithmetic).__mro__ if kind in OF_ARITHMETICS), None)
 
 

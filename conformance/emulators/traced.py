@@ -55,7 +55,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if method != "__call__" or options or ufunc not in UFUNCS:
             return NotImplemented
         operands = steps_of(inputs)
-        if ufunc is np.multiply and is_one(operands[1]):
+        if changes_nothing(ufunc, operands[-1]):
             return Traced(operands[0])
         if UFUNCS[ufunc] == "copysign" and operands[0].type == TRUTH:  # a truth counts 0 or 1
             kind = operands[1].type
@@ -78,8 +78,11 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         raise TypeError("a step has no value to decide by")
 
 
-def is_one(number: Computed) -> bool:
-    return number.op == "constant" and number.value == 1
+def changes_nothing(ufunc: np.ufunc, last: Computed) -> bool:
+    """Times 1, or plus 0: of floating-point numbers a sum would change the sign of a zero."""
+    if last.op != "constant":
+        return False
+    return last.value == 1 if ufunc is np.multiply else ufunc is np.add and last.type == LONG and last.value == 0
 
 
 def line(name: str, value: Any) -> Any:

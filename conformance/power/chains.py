@@ -1,12 +1,10 @@
-"""What a program of several operations stops: an arithmetic takes every step, each from what the step before gave.
-
-Right is what a document's own steps give in their types: a runtime that takes them made what such programs expect.
-"""
+"""What a program of several operations stops: an arithmetic takes every step, each from what the step before gave."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.power.arithmetics import Answered, WrongArithmetic, answered
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -16,11 +14,20 @@ Follow = Callable[[Array], Case]  # the next case, from the output of the one be
 
 
 def output_of(one: Answered, arithmetic: WrongArithmetic | None) -> Array:
-    """What an arithmetic gives in a case, or the right result where it does not apply."""
-    right = one.truths.judged_by.working
-    codes = one.codes.get(arithmetic, right) if arithmetic else right
-    output, (problem, *_) = one.case.node.outputs[0], one.truths.problems
+    """What an arithmetic gives in a case, or the exact result where it does not apply."""
+    exact = one.truths.judged_by.exact
+    return as_output(one.case, one.truths, one.codes.get(arithmetic, exact) if arithmetic else exact)
+
+
+def as_output(case: Case, truths: Truths, codes: Array) -> Array:
+    output, (problem, *_) = case.node.outputs[0], truths.problems
     return Tensor(str(output.element), tuple(problem.shape), codes.tolist()).array()
+
+
+def as_written(case: Case) -> Array:
+    """What the document's own steps give, each rounded to its type."""
+    truths = truths_of(case, ())
+    return as_output(case, truths, truths.judged_by.working)
 
 
 def last_outputs(first: Case, following: Sequence[Follow]) -> dict[WrongArithmetic | None, Array]:

@@ -228,6 +228,7 @@ class Ends:
     of_point: bool = False  # only a zero point shows it
     keeps_low_bits: bool = False  # of a sum, so that a zero point's sign does not matter
     in_int32: bool = False  # the quotient first, which leaves it
+    alone: Callable[[Array, IntegerType], Array] | None = None  # the same where nothing is added, in fewer steps
     fits: Callable[[IntegerType], bool] = every_type
 
 
@@ -340,6 +341,7 @@ FAR_ENDS = (
         "casts-to-int32",
         sees_far=True,
         in_int32=True,
+        alone=lambda whole, kind: clipped(in_int32(whole), kind),
     ),
     Ends(
         "int32-then-wider-sum",
@@ -349,7 +351,6 @@ FAR_ENDS = (
         sees_far=True,
         of_point=True,
         in_int32=True,
-        fits=lambda kind: kind.signed,  # no other zero point takes a sum below int32
     ),
     Ends(
         "int32-then-wrap",

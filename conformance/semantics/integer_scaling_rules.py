@@ -13,6 +13,7 @@ from tiebreak.conformance.semantics.precisions import FLOAT32
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.rounding import EVEN
 
+BYTE = 8
 USUAL = (UPWARD, AWAY, EVEN)
 ONCE_IS_ENOUGH = ("ROUND_DOWN", "ROUND_TOWARD_ZERO")
 FIRST_OF_TWO = (*USUAL, *ONCE_IS_ENOUGH)
@@ -50,14 +51,15 @@ def adds_soundly(target: IntegerType, one: ScalingCombination) -> bool:
 
     Sums below zero have no sign in an unsigned type: they become its lowest value.
     """
-    if one.saturation.in_int32 and one.saturation.keeps_low_bits and is_single(one):
-        return False  # such a number beyond int32 is a multiple of 256, and so is int32's lowest
+    if hides_int32(target, one):
+        return False
     if not one.zero_point.first:
         return not (one.zero_point.other_sign and one.saturation.keeps_low_bits)
     same = one.round_mode.id in MOVES_WITH_INTEGERS if target.signed else one.round_mode.id != EVEN
     return not (one.position.high or same) and not one.saturation.of_point
 
 
-def is_single(one: ScalingCombination) -> bool:
-    """Whether what is rounded is a float32."""
-    return one.position.precision is FLOAT32
+def hides_int32(target: IntegerType, one: ScalingCombination) -> bool:
+    """Whether a passage through int32 does not show: a float32 beyond it is a multiple of 256, as its lowest is."""
+    is_cut = one.saturation.in_int32 and one.saturation.keeps_low_bits
+    return is_cut and target.bits <= BYTE and one.position.precision is FLOAT32

@@ -12,6 +12,7 @@ import numpy as np
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
 from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, Value
+from tiebreak.conformance.semantics.places import as_array
 from tiebreak.conformance.semantics.small_block_scaling import (
     ENCODING_FIRST,
     NO_FACTORS,
@@ -82,12 +83,17 @@ class ScaledCast(FiniteOnly):
             yield from self.cast.staged(numbers, [one[count:] for one in own])
 
     def scaled(self, probe: Probe, way: Sequence[Value]) -> Array:
-        factor, scaling = factor_and_scaling(way)
-        others = [np.asarray(other).astype(np.float32).reshape(-1) for other in probe.others]
-        scale = others[0] if self.has_scale else np.ones(1, np.float32)
+        others = [np.asarray(other).reshape(-1) for other in probe.others]
         with np.errstate(all="ignore"):
-            factors = factor.of(others[-1]) if len(self.ways) > 1 else NO_FACTORS
-            return np.asarray(scaling.of(BlockOperands(probe.x.astype(np.float32), scale, factors, probe.x.dtype)))
+            return self.number(probe.x, others, way)
+
+    def number(self, x: Array, others: Sequence[Array], way: Sequence[Value]) -> Array:
+        """What is cast (float32; float64 if it is not rounded)."""
+        factor, scaling = factor_and_scaling(way)
+        singles = [other.astype(np.float32) for other in others]
+        scale = singles[0] if self.has_scale else np.ones(1, np.float32)
+        factors = factor.of(singles[-1]) if len(self.ways) > 1 else NO_FACTORS
+        return as_array(scaling.of(BlockOperands(x.astype(np.float32), scale, factors, x.dtype)))
 
 
 def factor_and_scaling(way: Sequence[Value]) -> tuple[FactorOfTensor, ScalingOfBlock]:

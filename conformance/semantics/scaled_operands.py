@@ -69,9 +69,12 @@ DIFFERENCES = (1, 2, 3, 5, 10, 25, 50, 99)  # of b and its zero point
 
 
 def first_probes(
-    node: Node, factor: FactorOfScales, scales: Sequence[Scales], ties: Sequence[tuple[Scales, int]]
+    node: Node, factor: FactorOfScales, scales: Sequence[Scales], ties: Sequence[tuple[Scales, int]], below: Scales
 ) -> Iterator[Probe]:
-    """Each three scales with some differences and zero points; then those that have a difference of their own."""
+    """Each three scales with some differences and zero points; then those that have a difference of their own.
+
+    Those that come next `below` the end of int32 have the difference 1 and zero points of both ends.
+    """
     random = np.random.default_rng(7)
     points, steps = cycle(points_of(node)), cycle(DIFFERENCES)
     for three in scales:
@@ -79,6 +82,10 @@ def first_probes(
             yield asked(node, factor, three, next(steps), next(points), random)
     for three, step in ties:
         yield asked(node, factor, three, step, (0, 0), random)
+    first, last = (INTEGER_TYPES[name] for name in (node.input_type, node.output_type))
+    for own in (first.lowest, first.highest):
+        for point in (last.lowest, last.highest):
+            yield asked(node, factor, below, 1, (own, point), random)
 
 
 def points_of(node: Node) -> list[tuple[int, int]]:

@@ -34,7 +34,7 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     output_points_of,
     readings_of,
 )
-from tiebreak.conformance.semantics.integer_scaling_rules import adds_soundly, rounds_soundly
+from tiebreak.conformance.semantics.integer_scaling_rules import adds_soundly, hides_int32, rounds_soundly
 from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
 from tiebreak.conformance.semantics.places import as_array, fused_multiply_add
 from tiebreak.conformance.semantics.precisions import FLOAT32, FLOAT64, Precision
@@ -268,9 +268,9 @@ def is_of_a_range(one: ScalingCombination) -> bool:
 
 def adds(target: IntegerType, one: ScalingCombination) -> bool:
     """A sum that wraps around may be cut off after the zero point, also where it is unsigned."""
-    if one.position is FUSED and one.zero_point is not BEFORE:
+    if (one.position is FUSED and one.zero_point is not BEFORE) or hides_int32(target, one):
         return False
-    wraps = one.saturation.id == "wrap"
+    wraps = one.saturation.keeps_low_bits and not one.saturation.of_point
     cut = one.round_mode.id == "ROUND_TOWARD_ZERO" and wraps and not one.position.high
     return adds_soundly(target, one) or (one.zero_point is BEFORE and cut)
 
@@ -291,6 +291,9 @@ TIES = (  # and the second difference: quotients are ties, which a float64 multi
     *(((1.0, 7.0, 50.0), 5), ((1.0, 7.0, 50.0), 25), ((1.0, 9.0, 70.0), 5), ((1.0, 11.0, 10.0), 1)),
     *(((1.0, 11.0, 10.0), 5), ((1.0, 13.0, 90.0), 5), ((1.0, 7.0, 110.0), 5), ((1.0, 1.0, 198.0), 99)),
 )
+
+
+BELOW_INT32 = (65793.0, 1.0, 2.0**-7)  # 255 times their ratio is 2^31 - 128, which zero points take beyond int32
 
 
 def zero_point_after(node: Node) -> IntegerScaling:
@@ -321,7 +324,7 @@ def scaled_products(node: Node, zero_point: OutputPoint) -> IntegerScaling:
         partial(product_candidates, source, target),
         lambda others: (others[A_POINT].astype(np.int64), of_output(others)[1].astype(np.int64)),
         lambda probe: np.zeros(probe.x.shape, bool),
-        partial(first_probes, node, real_ratio, SCALES, TIES),
+        partial(first_probes, node, real_ratio, SCALES, TIES, BELOW_INT32),
         partial(further_probe, node, real_ratio),
         names_of(node),
         "product",

@@ -138,6 +138,9 @@ TIES = (  # and the second difference
 )
 
 
+BELOW_INT32 = (65793.0, 65793.0, 2.0**-7)  # 255 times their ratio is 2^31 - 128, which zero points take beyond int32
+
+
 def scaled_sums(node: Node) -> IntegerScaling:
     """The arithmetics of a node whose document rounds the sum of quotient and zero point."""
     kind = INTEGER_TYPES[node.output_type]
@@ -148,7 +151,7 @@ def scaled_sums(node: Node) -> IntegerScaling:
         partial(sum_candidates, kind),
         lambda others: (others[A_POINT].astype(np.int64), of_output(others)[1].astype(np.int64)),
         lambda probe: np.zeros(probe.x.shape, bool),
-        partial(first_probes, node, real_ratios, SCALES, TIES),
+        partial(first_probes, node, real_ratios, SCALES, TIES, BELOW_INT32),
         partial(further_probe, node, real_ratios),
         names_of(node),
         "sum",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tiebreak.conformance.semantics.model import Facet
+from tiebreak.conformance.semantics.places import as_array
 from tiebreak.golden.problem import Array
 
 ONE, SIX, MOST = np.float32(1), np.float32(6), np.float32(448)
@@ -49,7 +50,7 @@ class BlockOperands(NamedTuple):
 
     def in_type(self, values: Array) -> Array:
         """Rounded to x's type."""
-        return np.asarray(values.astype(self.kind).astype(np.float32))
+        return as_array(values.astype(self.kind).astype(np.float32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ def ignored(whole: Array) -> TensorFactors:
 
 
 def in_float64(whole: Array) -> Array:
-    return np.asarray(whole.astype(np.float64))
+    return as_array(whole.astype(np.float64))
 
 
 ENCODING_FIRST = FactorOfTensor("encoding-first", "s_enc = 2688 / global_amax, and s_dec = 1 / s_enc", encoding_first)
