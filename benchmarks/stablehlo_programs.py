@@ -203,8 +203,8 @@ def remark() -> str:
         "quantizes and dequantizes what that gives. So no program shows what is wrong with scales along an axis. Of "
         f"{total:,} numbers that are quantized first, {ends:,} become an end of int8, which most arithmetics give. "
         "Operands are made again from JAX's seeds. Of the results the file has a few of each program, and all of them "
-        "are right. At two elements of all, the exact result and that of the document's steps in float32 differ: once the program "
-        "expects the one, once the other."
+        "are right. At two elements of all, the exact result and that of the document's steps in float32 differ: once "
+        "the program expects the one, once the other."
     )
 
 
