@@ -48,13 +48,8 @@ def test_the_files_that_are_ready_to_send_are_those_of_the_results() -> None:
     assert {name: path.read_bytes() for name, path in there.items()} == wanted
 
 
-@pytest.mark.parametrize(
-    "suite",
-    [
-        "stablehlo",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("QuantizeLinear", "DequantizeLinear", "wpt")),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", ["stablehlo", "QuantizeLinear", "DequantizeLinear", "wpt"])
 def test_the_results_are_those_of_the_vectors_and_mistakes_that_there_are(suite: str) -> None:
     """Otherwise: python benchmarks/suites_page.py SUITE"""
     stored = json.loads(suites_page.RESULTS.read_text(encoding="utf-8"))[suite]
@@ -120,7 +115,7 @@ def test_a_program_takes_an_arithmetic_through_each_step() -> None:
 
 
 def test_stablehlos_programs_give_the_numbers_that_they_expect() -> None:
-    """Some of each operation; with the measurement that is all of them."""
+    """Some of each operation; the measurement has all of them."""
     given = stablehlo_programs.programs()
     assert Counter(one["operation"] for one in given) == {"convolution": 45, "dot_general": 27, "gather": 34}
     assert len({one["name"] for one in given}) == 106

@@ -93,10 +93,9 @@ def emulator_data(
     asked = asked_elements(answer)
     header = header_of(answer, data, semantics, asked.codes.size, command)
     text = FILES[target](one, [*header, *domain_lines(one, asked), *further_lines(one)])
-    found = answers_of_file(text, target, one, asked)
     told["elements"] = asked.codes.size
-    if (wrong := np.flatnonzero(found != asked.codes)).size:
-        return told | {"differs": difference(answer, asked, found, int(wrong[0])), "why": "the file differs"}
+    if differs := difference(answer, asked, answers_of_file(text, target, one, asked)):
+        return told | {"differs": differs, "why": "the file differs"}
     write_aside(path, lambda aside: aside.write_bytes(as_bytes(text)))
     return told | {"file": str(path), "exit": 0}
 
@@ -123,9 +122,8 @@ def staged_emulator_data(
     text = STAGED_FILES[target]([one for *_, one in chosen], node, composed, header)
     for (answer, _, _, one), elements in zip(chosen, asked, strict=True):
         runnable = text + main_of(one) if target == "c" else text
-        found = answers_of_file(runnable, target, one, elements)
-        if (wrong := np.flatnonzero(found != elements.codes)).size:
-            return told | {"differs": difference(answer, elements, found, int(wrong[0])), "why": "the file differs"}
+        if differs := difference(answer, elements, answers_of_file(runnable, target, one, elements)):
+            return told | {"differs": differs, "why": "the file differs"}
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
     return told | {"file": str(path), "exit": 0, "elements": sum(one.codes.size for one in asked)}
 
@@ -216,7 +214,12 @@ def as_bytes(text: str | bytes) -> bytes:
     return text if isinstance(text, bytes) else text.encode()
 
 
-def difference(answer: AuditAnswer, asked: Asked, found: Array, place: int) -> dict[str, Any]:
+def difference(answer: AuditAnswer, asked: Asked, found: Array) -> dict[str, Any] | None:
+    """The first element of which the file gives anything else than the backend: its operands, and both results."""
+    wrong = np.flatnonzero(found != asked.codes)
+    if not wrong.size:
+        return None
+    place = int(wrong[0])
     x, *others = (operand[place : place + 1] for operand in asked.operands)
     got, given = answer.text(int(asked.codes[place])), answer.text(int(found[place]))
     return {"inputs": answer.operands(Probe(x, tuple(others))), "backend": got, "emulator": given}
