@@ -169,4 +169,5 @@ OF_TWO_INPUTS: Mapping[Stages, Composed] = {small_block_stages: SMALL_BLOCKS_OF_
 
 def composed_of(stages: Stages, node: Node) -> Composed | None:
     """None for an operator whose stages have no emulators."""
-    return OF_TWO_INPUTS.get(stages, OF_STAGES.get(stages)) if len(node.inputs) > 1 else OF_STAGES.get(stages)
+    has_second = len(node.inputs) > 1 and stages in OF_TWO_INPUTS
+    return (OF_TWO_INPUTS if has_second else OF_STAGES).get(stages)
