@@ -322,6 +322,7 @@ backends install onnxruntime==|2|onnxruntime==: NAME@VERSION is wanted
 backends install @1.0|2|@1.0: NAME@VERSION is wanted
 backends install nosuch|2|unknown backend 'nosuch'; `tiebreak backends` lists all
 history missing --db new -b onnxruntim|2|did you mean onnxruntime or onnxruntime-qdq
+audit numpy-naive --operator QLinearMul|2|did you mean com.microsoft.QLinearMul?
 backends install numpy-naive|2|'numpy-naive' has no releases to install
 backends install onnxruntime==x|2|is not a release, such as
 backends install onnxruntime==../x|2|is not a release, such as
