@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -21,7 +20,6 @@ from audited_stages import (
     SCALES,
     SMALL_BLOCKS,
     TENSORS,
-    Box,
     blocks,
     blocks_with_ends,
     dynamic,
@@ -41,39 +39,21 @@ from audited_stages import (
     wrapping_scale,
 )
 from auditing import documented_run
+from boxed_backend import Backend
 from click.testing import CliRunner
 from make_witnesses import givens
 from wrong_gguf_dequantize import in_numpy
 from wrong_gguf_quantize import in_float32
 
-from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
 from tiebreak.conformance.audit.operators import STAGED, audited_node
 from tiebreak.conformance.audit.staged import Caller, staged_data
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
-from tiebreak.golden.nodes import Case
 
 DYNAMIC, BLOCKS, SMALL = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 GGUF, BACK = "gguf.Quantize", "gguf.Dequantize"
-
-
-class Backend:
-    """A box as a backend in this process; `status` is that of every call."""
-
-    name, version, operators = "box", "1", None
-
-    def __init__(self, box: Box, status: str = "ok") -> None:
-        self.box, self.status = box, status
-
-    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
-        with np.errstate(all="ignore"):
-            return [Outcome(self.status, self.box(*case.inputs), message="" if self.is_ok else "no") for case in cases]
-
-    @property
-    def is_ok(self) -> bool:
-        return self.status == "ok"
 
 
 def stages_of(box: Any, operator: str = DYNAMIC, given: str = "", **attributes: Any) -> dict[str, dict[str, Any]]:

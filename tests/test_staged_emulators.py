@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,11 @@ from audited_stages import (
     truncated_point,
 )
 from auditing import single_changes
+from boxed_backend import Backend
 from click.testing import CliRunner
 from emulated import check_as_predicted
 from wrong_gguf_dequantize import in_numpy
 
-from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.registry import load_backend
 from tiebreak.cli import main
 from tiebreak.conformance.audit.operators import STAGED, audited_node
@@ -43,26 +43,12 @@ from tiebreak.conformance.audit.staged import Caller, staged_answers
 from tiebreak.conformance.emulators.composed import OF_STAGES
 from tiebreak.conformance.emulators.job import staged_emulator_data
 from tiebreak.conformance.emulators.running import loaded
-from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
 DYNAMIC, BLOCKS, BACK = "onnx.DynamicQuantizeLinear", "ocp.MXQuantize", "gguf.Dequantize"
 SMALL, GLOBAL = "nvidia.NVFP4Quantize", "global_amax"
 TARGETS = ("numpy", "torch", "c")
 ENDINGS = {"numpy": ".py", "torch": ".py", "c": ".c"}
-
-
-class Boxed:
-    """A box as a backend in this process."""
-
-    name, version, operators = "box", "1", None
-
-    def __init__(self, box: Callable[..., Any]) -> None:
-        self.box = box
-
-    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
-        with np.errstate(all="ignore"):
-            return [Outcome("ok", self.box(*case.inputs)) for case in cases]
 
 
 def written(
@@ -75,7 +61,7 @@ def written(
     **attributes: Any,
 ) -> Any:
     node = audited_node(operator, attributes, kind, "", 0, extra)
-    found = list(staged_answers(Boxed(box), node))  # type: ignore[arg-type]
+    found = list(staged_answers(Backend(box), node))  # type: ignore[arg-type]
     facts = [
         answer.as_data({"backend": "box", "version": "1", "output": stage.output, "given": list(stage.given)})
         for stage, answer in found
@@ -263,7 +249,7 @@ def test_every_value_of_every_stages_facets(operator: str, target: str) -> None:
     small = TENSORS[0][0] if extra else SMALL_BLOCKS[0][0]
     box = {DYNAMIC: dynamic(), BACK: partial(in_numpy, node), BLOCKS: blocks(), SMALL: small}[operator]
     compared = 0
-    for stage in STAGED[operator].stages(node, Caller(Boxed(box), node)):  # type: ignore[arg-type]
+    for stage in STAGED[operator].stages(node, Caller(Backend(box), node)):  # type: ignore[arg-type]
         table = stage.arithmetic
         probes = list(table.first_probes())
         for semantics in dict.fromkeys(single_changes(table)):

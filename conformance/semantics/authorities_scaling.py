@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority
+from tiebreak.conformance.semantics.integer_scaling_ends import SATURATE
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AFTER,
     AT_31,
@@ -12,7 +13,6 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     NO_SECOND,
     ONCE,
     OWN_SIGNS,
-    SATURATE,
     UPWARD,
 )
 from tiebreak.conformance.semantics.requantize import OF_31_BITS

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, cast
 
@@ -183,7 +183,6 @@ class BlockScale(SpecialCalls):
     kind: ElementRange
     mode: str
     shift: int | None = None
-    seen: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # values of the special facets that fit
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -206,10 +205,6 @@ class BlockScale(SpecialCalls):
 
     def special_of(self, probe: Probe) -> str:
         return block_specials.special_of(probe)
-
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
-        self.seen = super().learn_specials(seen)
-        return self.seen
 
     def special_code(self, value: Value, probe: Probe) -> int:
         """A value predicts from the code that the magnitude would have, if it is a number and not 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, cast
 
@@ -160,7 +160,6 @@ class ScaleArithmetic(SpecialCalls):
 
     node: Node
     of_one: int = ANYTHING  # the code of the scale of ones
-    seen: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # values of the special facets that fit
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -193,8 +192,7 @@ class ScaleArithmetic(SpecialCalls):
 
     def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
         self.of_one = next((code for probe, code in seen if not self.special_of(probe)), ANYTHING)
-        self.seen = super().learn_specials(seen)
-        return self.seen
+        return super().learn_specials(seen)
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
+from tiebreak.conformance.semantics.integer_scaling_ends import SATURATE
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AFTER,
     AWAY_SECOND,
@@ -21,7 +22,6 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     NO_SECOND,
     ONCE,
     OWN_SIGNS,
-    SATURATE,
     Factor,
     OutputPoint,
     ProductPosition,

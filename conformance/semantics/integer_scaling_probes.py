@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from tiebreak.conformance.semantics.integer_scaling_ends import SMALL_BITS
 from tiebreak.conformance.semantics.integer_scaling_facets import Factor
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
@@ -13,7 +14,6 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 FEW = 512  # elements of a probe
-SMALL_BITS = 8  # of a type all of whose numbers are asked
 NEAR_ZERO, DRAWN = 24, 40
 
 

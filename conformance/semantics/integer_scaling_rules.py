@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tiebreak.conformance.semantics.integer_scaling_ends import SMALL_BITS
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AWAY,
     OWN_SIGNS,
@@ -13,7 +14,6 @@ from tiebreak.conformance.semantics.precisions import FLOAT32
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.rounding import EVEN
 
-BYTE = 8
 USUAL = (UPWARD, AWAY, EVEN)
 ONCE_IS_ENOUGH = ("ROUND_DOWN", "ROUND_TOWARD_ZERO")
 FIRST_OF_TWO = (*USUAL, *ONCE_IS_ENOUGH)
@@ -62,4 +62,4 @@ def adds_soundly(target: IntegerType, one: ScalingCombination) -> bool:
 def hides_int32(target: IntegerType, one: ScalingCombination) -> bool:
     """Whether a passage through int32 does not show: a float32 beyond it is a multiple of 256, as its lowest is."""
     is_cut = one.saturation.in_int32 and one.saturation.keeps_low_bits
-    return is_cut and target.bits <= BYTE and one.position.precision is FLOAT32
+    return is_cut and target.bits <= SMALL_BITS and one.position.precision is FLOAT32

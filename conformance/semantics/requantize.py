@@ -10,6 +10,7 @@ from itertools import cycle
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling, ScalingTable, documented
+from tiebreak.conformance.semantics.integer_scaling_ends import ends_of
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AT_31,
     AWAY_SECOND,
@@ -22,7 +23,6 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     Factor,
     FactorOf,
     ProductPosition,
-    ends_of,
     multiplier_of_bits,
     output_points_of,
     readings_of,

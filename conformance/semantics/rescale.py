@@ -9,6 +9,7 @@ from itertools import cycle
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling, ScalingTable, documented
+from tiebreak.conformance.semantics.integer_scaling_ends import ends_of
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AT_31,
     AWAY_SECOND,
@@ -20,7 +21,6 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     UPWARD,
     Factor,
     FactorOf,
-    ends_of,
     output_points_of,
     readings_of,
 )

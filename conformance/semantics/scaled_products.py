@@ -15,6 +15,7 @@ from functools import cache, lru_cache, partial
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling, ScalingTable, documented
+from tiebreak.conformance.semantics.integer_scaling_ends import SATURATE, ends_of
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AFTER,
     AT_31,
@@ -22,14 +23,12 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     HIGH,
     NO_SECOND,
     OWN_SIGNS,
-    SATURATE,
     SECOND,
     Factor,
     FactorOf,
     OutputPoint,
     ProductPosition,
     ScalingCombination,
-    ends_of,
     multiplier_of_bits,
     output_points_of,
     readings_of,

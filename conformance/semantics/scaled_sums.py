@@ -14,17 +14,16 @@ from math import lcm
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling, ScalingTable, documented
+from tiebreak.conformance.semantics.integer_scaling_ends import SATURATE, ends_of
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AWAY,
     BEFORE,
     NO_SECOND,
     OWN_SIGNS,
-    SATURATE,
     UPWARD,
     Factor,
     FactorOf,
     ScalingCombination,
-    ends_of,
     output_points_of,
     readings_of,
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -12,7 +12,7 @@ import numpy as np
 from tiebreak.conformance.semantics.around_settings import AroundSettings
 from tiebreak.conformance.semantics.block_element_specials import ElementProbe
 from tiebreak.conformance.semantics.cast_specials import VALUES, CastSpecial
-from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics, Value
+from tiebreak.conformance.semantics.model import Candidates, Facet, Probe, Semantics
 from tiebreak.conformance.semantics.special_calls import (
     NON_FINITE,
     non_finite_numbers,
@@ -51,8 +51,6 @@ SCALES = (*VALUES, scale_of(8, "2^-6", "the scale is 2^-6"), scale_of(1, "2^-9",
 @dataclass
 class ScalesWithLeast(AroundSettings):
     """The table of scales at settings, each of whose combinations may have a least scale."""
-
-    seen: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # values of the special facets that fit
 
     @property
     def facets(self) -> tuple[Facet, ...]:
@@ -95,10 +93,6 @@ class ScalesWithLeast(AroundSettings):
     def specials(self) -> tuple[Facet, ...]:
         own = tuple(with_own_codes(SCALES, [(one.code(self.kind, False),) for one in SCALES]))
         return tuple(Facet(name, own) for name in (ZERO_BLOCK, *NON_FINITE))
-
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
-        self.seen = super().learn_specials(seen)
-        return self.seen
 
     def special_probes(self) -> Iterator[Probe]:
         for name, value in zip((ZERO_BLOCK, *NON_FINITE), (0.0, *non_finite_numbers()), strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 import numpy as np
@@ -38,10 +39,16 @@ def with_own_codes(values: Iterable[V], codes: Iterable[tuple[int | None, ...]])
 
 
 class SpecialCalls(FiniteOnly):
-    """A table whose `special_code` says what a value of a special facet gives in a call of that facet."""
+    """A table whose `special_code` says what a value of a special facet gives in a call of that facet.
+
+    `seen` has the values that fit, by facet, once they are learnt.
+    """
+
+    seen: Mapping[str, Sequence[Value]] = MappingProxyType({})
 
     def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
-        return {facet.name: self.fitting(facet, seen) for facet in self.specials}
+        self.seen = {facet.name: self.fitting(facet, seen) for facet in self.specials}
+        return self.seen
 
     def fitting(self, facet: Facet, seen: Sequence[tuple[Probe, int]]) -> Sequence[Value]:
         own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]

@@ -8,6 +8,7 @@ from functools import cache, lru_cache, partial
 import numpy as np
 
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling, ScalingTable, documented
+from tiebreak.conformance.semantics.integer_scaling_ends import ends_of
 from tiebreak.conformance.semantics.integer_scaling_facets import (
     AT_31,
     BEFORE,
@@ -20,7 +21,6 @@ from tiebreak.conformance.semantics.integer_scaling_facets import (
     Factor,
     ProductPosition,
     ScalingCombination,
-    ends_of,
     output_points_of,
 )
 from tiebreak.conformance.semantics.integer_scaling_rules import is_valid
