@@ -18,6 +18,7 @@ from tiebreak.adapters.recent import Recent
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import REDUCED
 
 OF_ONNX = {**CLAIMS, **PAIR_CLAIMS, **NBITS_CLAIMS}  # by its ONNX front end
 PRECISION = "f32"  # else the plugin may choose bfloat16
@@ -100,7 +101,14 @@ class OpenVino:
             + "; a node's own constants built in",
             "instruction sets": instruction_sets(),
             "layers of a probe": ", ".join(sorted(layers)) or "none",
+            **self.reduced_by_default(),
         }
+
+    def reduced_by_default(self) -> dict[str, str]:
+        """What OpenVINO's page of the CPU plugin says: it computes in bf16 or f16 where the processor has them."""
+        chosen = self.precision_as_shipped()
+        is_reduced = not self.settings and not chosen.endswith(PRECISION)
+        return {REDUCED: f"{chosen}; OpenVINO, CPU Device, Floating-Point Data Types Specifics"} if is_reduced else {}
 
     def layers_of(self, node: Node) -> set[str]:
         """The layer types that the node compiles to, for three elements or pixels and scalar parameters."""

@@ -16,6 +16,7 @@ SHOWN = ("exact", "working-precision", "unspecified", "deviates", HAZARD, "unsup
 # How usual an element's operands are: as calibration makes them, unusual but finite, or subnormal, NaN and the like.
 DOMAINS = ("calibrated", "edge", "pathological")
 NOT_DETERMINISTIC = "outputs change"  # the fault of a backend whose two identical calls differ
+REDUCED = "reduced by default"  # the attested fact that a library computes in fewer bits, as its documentation says
 NOT_ASKED = "not asked"  # the fault of an unsupported case that the backend never saw: it refused nothing
 UNEXPLAINED = "unexplained"  # the cause of every element until one is found
 

@@ -8,34 +8,39 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN
+from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN, REDUCED
 from tiebreak.reports.anchors import anchor_of_finding
 from tiebreak.reports.folding import Row
 from tiebreak.reports.libraries import libraries_of, library_of, release
 from tiebreak.reports.records import Run
-from tiebreak.reports.rows import rows_by_key
 from tiebreak.reports.severity import leading_domain
 from tiebreak.reports.story import Chapter, Finding, operator_names, path_text
 
-MOST = 5  # findings
-TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones only where the first have few
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 5  # findings, unless there are more libraries
+TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones after all of the first
+Weight = tuple[int, int, int, int]  # sorts findings: place in TOLD, domain, chapter, place in the chapter
 VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes", "cast": "casts"}
 DOCUMENTS = {"onnx": "ONNX", "ngraph": "nGraph", "tensorflow": "TensorFlow's text", "openvino": "OpenVINO's text"}
 LONGEST_CALL = 90  # characters
-COUNTS = ("judged", "deviates", "as_written")  # of the calibrated domain
+COUNTS = ("judged", "deviates", "as_written")  # cases with calibrated elements
 
 
 @dataclass(frozen=True)
 class LibraryRow:
-    """A library's configurations, and how many of its elements in the calibrated domain have which result.
+    """A library's configurations, and in how many of its cases with calibrated elements these have which result.
 
-    The elements are those of operators that it claims; where it claims none, `foreign` ones that are mapped to it.
-    `itself` counts the findings that it contradicts itself, `failed` its cases that crashed, hung or raised.
+    The cases are those of operators that it claims; where it claims none, `foreign` ones that are mapped to it. It has
+    `operators` with such cases, and deviates in `deviate_in` of them. `itself` counts the findings that it contradicts
+    itself, `failed` its cases that crashed, hung or raised.
     """
 
     library: str
@@ -45,6 +50,8 @@ class LibraryRow:
     judged: int
     as_written: int
     deviates: int
+    operators: int
+    deviate_in: int
     itself: int
     failed: int
 
@@ -65,32 +72,45 @@ def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
     for one in run.info["backends"]:
         if str(one["name"]) in ran:
             by_library[library_of(one)].append(one)
-    own, foreign = (calibrated_counts(run, document) for document in (OWN, FOREIGN))
+    own, foreign = (calibrated_cases(run, document) for document in (OWN, FOREIGN))
     failed = run.results[run.results["verdict"].isin(FAILED)]["backend"].value_counts()
     found = []
     for library, rows in by_library.items():
         names = tuple(str(row["name"]) for row in rows)
-        mapped = not any(own[name]["judged"] for name in names)
-        counts = {key: sum((foreign if mapped else own)[name][key] for name in names) for key in COUNTS}
+        mapped = not own["backend"].isin(names).any()
+        cases = (foreign if mapped else own)[lambda cases, names=names: cases["backend"].isin(names)]
+        counts = {name: int(cases[name].sum()) for name in COUNTS}
+        operators, wrong = cases["operator"].nunique(), cases[cases["deviates"]]["operator"].nunique()
         itself = sum(bool(set(one.backends) & set(names)) for one in chapters[0].findings)
         crashes = sum(int(failed.get(name, 0)) for name in names)
         versions = tuple(dict.fromkeys(str(row["version"]) for row in rows))
-        found.append(LibraryRow(library, versions, names, mapped, **counts, itself=itself, failed=crashes))
+        found.append(
+            LibraryRow(
+                library,
+                versions,
+                names,
+                mapped,
+                **counts,
+                operators=operators,
+                deviate_in=wrong,
+                itself=itself,
+                failed=crashes,
+            )
+        )
     return sorted(found, key=lambda row: (row.foreign, -row.deviates / max(row.judged, 1), -row.itself, row.library))
 
 
-def calibrated_counts(run: Run, document: str) -> dict[str, dict[str, int]]:
-    """By backend, of operators whose document this is; cases count that have elements which no document decides."""
-    columns = {"judged": "judged_calibrated", "deviates": "deviates_calibrated", "as_written": "working_calibrated"}
-    keys = ["backend", "operator", "document"]
-    sums = rows_by_key(run.results.groupby(keys, observed=True)[list(columns.values())].sum())
-    asked = {key[:2] for key in sums if key[2] == document}
-    found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
-    for key, row in sums.items():
-        if key[:2] in asked:
-            own = found[str(key[0])]
-            found[str(key[0])] = {name: own[name] + int(row[column]) for name, column in columns.items()}
-    return found
+def calibrated_cases(run: Run, document: str) -> pd.DataFrame:
+    """A row for each case with calibrated elements, of pairs of backend and operator whose document this is.
+
+    Columns backend, operator, and COUNTS: whether it was judged, deviates, or is right as written only.
+    """
+    rows, keys = run.results, ["backend", "operator"]
+    asked = rows[rows["document"] == document][keys].drop_duplicates()
+    judged = rows[rows["judged_calibrated"] > 0].merge(asked, on=keys)
+    deviates = judged["deviates_calibrated"] > 0
+    as_written = (judged["working_calibrated"] > 0) & ~deviates
+    return judged[keys].assign(judged=True, deviates=deviates, as_written=as_written)
 
 
 @dataclass(frozen=True)
@@ -115,29 +135,76 @@ class Headline:
     anchor: str
 
 
-def headlines(run: Run, chapters: Sequence[Chapter], news: News | None = None, *, most: int = MOST) -> list[Headline]:
-    """The findings that matter most: each library's worst of a chapter in turn, in the order of the story.
+def headlines(run: Run, chapters: Sequence[Chapter], news: News | None = None) -> list[Headline]:
+    """The findings that matter most: the worst of each library first, MOST in all or as many as there are libraries.
 
-    Nothing that is pathological only is among them while anything else is there. What is new comes before the rest.
+    What is new comes before the rest.
     """
-    if news is not None:
-        parts = split(chapters, news)
-        first = headlines(run, parts[0], most=most)
-        return [*first, *headlines(run, parts[1], most=most - len(first))]
-    libraries, chosen = libraries_of(run.info), list[tuple[int, str, Finding]]()
-    for told in TOLD:
-        turns = [(number, one.id, ordered(one)) for number, one in enumerate(chapters) if one.id in told]
-        seen: set[tuple[int, str]] = set()
-        while len(chosen) < most and any(findings for _, _, findings in turns):
-            for number, chapter, findings in turns:
-                if findings and len(chosen) < most:
-                    fresh = (one for one in findings if (number, libraries.get(one.backends[0], "")) not in seen)
-                    finding = next(fresh, findings[0])
-                    findings.remove(finding)
-                    seen.add((number, libraries.get(finding.backends[0], "")))
-                    chosen.append((number, chapter, finding))
-    chosen.sort(key=lambda one: one[0])
-    return [headline(run, chapter, finding) for _, chapter, finding in chosen]
+    parts = [chapters] if news is None else split(chapters, news)
+    told = [one for part in parts for one in worst_first(run, part)]
+    libraries = {library_names(run).get(finding.backends[0], "") for _, finding in told}
+    return [headline(run, chapter, finding) for chapter, finding in told[: max(MOST, len(libraries))]]
+
+
+def worst_first(run: Run, chapters: Sequence[Chapter]) -> Iterator[tuple[str, Finding]]:
+    """Findings with their chapters: each library's worst, then its second of what is told first, and so on."""
+    turns = [
+        ((1, weight[0], turn, weight) if turn else (0, 0, 0, weight), chapter, finding)
+        for own in findings_by_library(run, chapters).values()
+        for turn, (weight, chapter, finding) in enumerate(own)
+    ]
+    for _, chapter, finding in sorted(turns, key=itemgetter(0)):
+        yield chapter, finding
+
+
+def findings_by_library(run: Run, chapters: Sequence[Chapter]) -> dict[str, list[tuple[Weight, str, Finding]]]:
+    """By library: its findings with their chapters, the worst first; of equal ones of several operators the first.
+
+    None that the library's documentation says of its defaults.
+    """
+    libraries, reduced = library_names(run), reduced_by_default(run)
+    found: dict[str, list[tuple[Weight, str, Finding]]] = defaultdict(list)
+    for number, chapter in enumerate(chapters):
+        tier = next((tier for tier, told in enumerate(TOLD) if chapter.id in told), None)
+        for place, finding in enumerate(chapter.findings):
+            if tier is not None and not is_documented(chapter, finding, reduced):
+                weight = (tier, everyday_rank(run, finding), number, place)
+                found[libraries.get(finding.backends[0], "")].append((weight, chapter.id, finding))
+    return {library: list(one_kernel_each(sorted(own, key=itemgetter(0)))) for library, own in found.items()}
+
+
+def one_kernel_each(findings: Iterable[tuple[Weight, str, Finding]]) -> Iterator[tuple[Weight, str, Finding]]:
+    """The first finding of each kind: operators of a library that go wrong in the same words share a kernel."""
+    seen: set[tuple[str, str]] = set()
+    for weight, chapter, finding in findings:
+        if (chapter, finding.what) not in seen:
+            seen.add((chapter, finding.what))
+            yield weight, chapter, finding
+
+
+def everyday_rank(run: Run, finding: Finding) -> int:
+    """0 for what everyday operands show, more for the edge and for what is pathological, or has no operands."""
+    if finding.cause is not None:
+        domain = leading_domain(finding.cause.row)
+        return DOMAINS.index(domain) if domain else len(DOMAINS)
+    found = [str(row["domain"]) for row in paths_of(run, finding) if "domain" in row]
+    failed = [row["witness"] for row in run.info.get("failures", []) if row["id"] in finding.ids]
+    if failed:  # the domain is known if another backend ran the case
+        cases = run.results["case"].isin([str(witness["case"]) for witness in failed])
+        found += run.results[cases]["domain"].tolist()
+    return min((DOMAINS.index(domain) for domain in found if domain in DOMAINS), default=DOMAINS.index("edge"))
+
+
+def reduced_by_default(run: Run) -> frozenset[str]:
+    """The backends that compute in fewer bits than the operands have, as their library documents for its defaults."""
+    return frozenset(str(one["name"]) for one in run.info["backends"] if REDUCED in one.get("attestation", {}))
+
+
+def is_documented(chapter: Chapter, finding: Finding, reduced: frozenset[str]) -> bool:
+    """Whether only backends that are documented to compute in fewer bits show a finding."""
+    if chapter.id == "itself" and len(finding.backends) == 2:  # two configurations that differ
+        return not reduced.isdisjoint(finding.backends)
+    return bool(finding.backends) and reduced.issuperset(finding.backends)
 
 
 def split(chapters: Sequence[Chapter], news: News) -> tuple[list[Chapter], list[Chapter]]:
@@ -150,11 +217,6 @@ def split(chapters: Sequence[Chapter], news: News) -> tuple[list[Chapter], list[
         for wanted in (True, False)
     )
     return new, old
-
-
-def ordered(chapter: Chapter) -> list[Finding]:
-    """The findings of a chapter, what is pathological only last."""
-    return sorted(chapter.findings, key=lambda one: is_pathological(one.cause.row) if one.cause else False)
 
 
 def is_pathological(row: Row) -> bool:
@@ -183,8 +245,11 @@ def failed_call(run: Run, finding: Finding) -> Iterator[str]:
     """What was asked in the smallest case of a failure, in short; nothing where it is not known."""
     for row in run.info.get("failures", []):
         if finding.ids and row["id"] == finding.ids[0] and row.get("witness", {}).get("call"):
-            call = str(row["witness"]["call"])
-            yield call if len(call) <= LONGEST_CALL else f"{call[: LONGEST_CALL - 1]}…"
+            first, *others = str(row["witness"]["call"]).split("; ")
+            while others and len("; ".join([first, *others])) > LONGEST_CALL:
+                others.pop()
+            more = row["witness"]["call"].count("; ") - len(others)
+            yield "; ".join([first, *others, *([f"and {plural(more, 'other input')}"] if more else [])])
 
 
 def who_does(run: Run, finding: Finding) -> str:

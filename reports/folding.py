@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = Mapping[str, Any]
+SUMMED = ("elements", "judged", "cases", "judged_cases")  # of a domain
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def merged_domains(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
         if own:
             beyond = [one["boundary_ulp"] for one in own]
             found[domain] = {
-                **{name: sum(one[name] for one in own) for name in ("elements", "judged")},
+                **{name: sum(one[name] for one in own) for name in SUMMED if all(name in one for one in own)},
                 "farthest": max(one["farthest"] for one in own),
                 "boundary_ulp": None if None in beyond else max(beyond),
             }

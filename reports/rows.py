@@ -174,10 +174,15 @@ class Picture(TypedDict):
 
 
 class DomainShare(TypedDict):
-    """A cause's elements in one domain, of all elements of its backend's operator that were judged there."""
+    """A cause's elements and cases in one domain, of all of its backend's operator that were judged there.
+
+    Older runs lack the cases.
+    """
 
     elements: int
     judged: int
+    cases: NotRequired[int]
+    judged_cases: NotRequired[int]
     farthest: int
     boundary_ulp: float | None
 

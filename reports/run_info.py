@@ -96,6 +96,7 @@ SHARE: Kinds = {
     **dict.fromkeys(("elements", "judged", "farthest"), WHOLE),
     "boundary_ulp": (*NUMBER, type(None)),
 }
+SHARE_OF_CASES: Kinds = dict.fromkeys(("cases", "judged_cases"), WHOLE)
 
 
 def check_info(info: Mapping[str, Any]) -> None:
@@ -113,6 +114,7 @@ def check_info(info: Mapping[str, Any]) -> None:
         check_texts(f"clusters[{number}].theorems", row.get("theorems", []))
         for domain, share in row.get("domains", {}).items():
             check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE)
+            check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE_OF_CASES, needed=False)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
         check_row(f"clusters[{number}].witness", row["witness"], NAMED_OUTPUT, needed=False)
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])

@@ -19,9 +19,20 @@ def leading_domain(row: Mapping[str, Any]) -> str:
 
 
 def leading_share(row: Mapping[str, Any]) -> float:
-    """The share of the judged elements in the leading domain that the cause has."""
-    found = row.get("domains", {}).get(leading_domain(row))
-    return found["elements"] / found["judged"] if found and found["judged"] else 0.0
+    """The share of the judged cases in the leading domain that the cause has, in older runs of the elements."""
+    part, whole, _ = leading_counts(row)
+    return part / whole if whole else 0.0
+
+
+def leading_counts(row: Mapping[str, Any]) -> tuple[int, int, str]:
+    """How many cases of the leading domain have the cause, how many were judged there, and what is counted.
+
+    Cases, since the number of elements in one is Tiebreak's choice; older runs know the elements alone.
+    """
+    found = row.get("domains", {}).get(leading_domain(row), {})
+    if "judged_cases" in found and "cases" in found:
+        return found["cases"], found["judged_cases"], "cases"
+    return found.get("elements", 0), found.get("judged", 0), "elements"
 
 
 def severity(row: Mapping[str, Any]) -> str:
@@ -43,13 +54,13 @@ def severity_rank(row: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def share_text(row: Mapping[str, Any]) -> str:
-    """The share of the leading domain in words: "0.3 % of the calibrated domain", "edge only: 2 %"."""
+    """The share of the leading domain in words: "0.3 % of calibrated cases", "edge only, 2 % of cases"."""
     domain = leading_domain(row)
     if not domain:
         return f"{row['elements']:,} elements"
-    found = row["domains"][domain]
-    share = percent(found["elements"], found["judged"])
-    return f"{share} calibrated" if domain == DOMAINS[0] else f"{domain} only, {share}"
+    part, whole, what = leading_counts(row)
+    share = percent(part, whole)
+    return f"{share} of calibrated {what}" if domain == DOMAINS[0] else f"{domain} only, {share} of {what}"
 
 
 def percent(part: int, whole: int) -> str:

@@ -59,10 +59,24 @@ def test_subnormals_are_those_of_the_operands_own_type() -> None:
 
 
 def test_a_dequantized_integer_counts_from_its_zero_point_and_a_subnormal_result_is_pathological() -> None:
-    inputs = np.array([70000, 70001, 5], np.int32), FLOAT(1), np.int32(70000)
+    inputs = np.array([60000, 60001, -5537], np.int32), FLOAT(1), np.int32(60000)
     assert domains("onnx.DequantizeLinear", *inputs, quantized="int32") == ["calibrated", "calibrated", "edge"]
     tiny = np.array([1], np.int8), FLOAT(1e-40), np.int8(0)
     assert domains("onnx.DequantizeLinear", *tiny, quantized="int8") == ["pathological"]
+
+
+@pytest.mark.parametrize("zero_point", [-(2**31), 65537])
+def test_a_zero_point_far_from_zero_is_none_that_a_quantizer_chooses(zero_point: int) -> None:
+    inputs = np.array([zero_point], np.int32), FLOAT(1), np.int32(zero_point)
+    assert domains("onnx.DequantizeLinear", *inputs, quantized="int32") == ["edge"]
+    ends = np.array([0], np.int32), FLOAT(1), np.int32(65536)
+    assert domains("onnx.DequantizeLinear", *ends, quantized="int32") == ["calibrated"]
+
+
+def test_a_sum_of_no_products_is_at_the_edge() -> None:
+    for size, domain in ((0, "edge"), (1, "calibrated")):
+        tensors = np.zeros((1, size), np.uint8), np.zeros((size, 1), np.int8)
+        assert domains("onnx.MatMulInteger", *tensors, real="uint8", zero_point=False) == [domain]
 
 
 def test_a_range_has_a_scale_for_each_pair_of_ends() -> None:
@@ -83,7 +97,7 @@ def test_a_case_has_the_worst_domain_of_its_elements() -> None:
         for k, x in enumerate(([1.0, 2.0], [1.0, 1e30], [1e30, np.nan], []))
     ]
     found = [DOMAINS[number] for number in Chunk(tuple(cases)).case_domains]
-    assert found == ["calibrated", "edge", "pathological", "calibrated"]
+    assert found == ["calibrated", "edge", "pathological", "edge"], "an empty tensor is not everyday"
 
 
 def share(elements: int, judged: int, farthest: int = 1, boundary: float | None = 0.0) -> dict[str, Any]:
@@ -95,9 +109,11 @@ def test_severity_and_share_come_from_the_calibrated_domain() -> None:
     row = {"types": ["float32 to int8"], "elements": 53, "domains": {"calibrated": share(3, 1000), "pathological": far}}
     assert (leading_domain(row), leading_share(row)) == ("calibrated", 0.003)
     assert severity(row) == "wrong by one at ties"
-    assert share_text(row) == "0.3 % calibrated"
+    assert share_text(row) == "0.3 % of calibrated elements", "an older run"
+    of_cases = row | {"domains": {"calibrated": share(900, 1000) | {"cases": 1, "judged_cases": 50}}}
+    assert (leading_share(of_cases), share_text(of_cases)) == (0.02, "2 % of calibrated cases")
     worst = row | {"domains": {"pathological": far}}
     assert severity(worst) == "wrong value"
-    assert share_text(worst) == "pathological only, 50 %"
+    assert share_text(worst) == "pathological only, 50 % of elements"
     assert severity_rank(row) < severity_rank(row | {"domains": {"edge": far}}) < severity_rank(worst)
     assert severity_rank(row | {"domains": {"calibrated": far}}) < severity_rank(row)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from recorded_versions import recorded
-from test_story import NQ, QL, a_run, cause
+from test_story import DL, NQ, QL, a_run, cause
 
 from tiebreak.cli import main
 from tiebreak.conformance.gate.compare import new_findings
+from tiebreak.golden.verdicts import NOT_DETERMINISTIC
 from tiebreak.reports.first_screen import MOST, News, headlines, library_rows, turns_into, what_ran
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.story import story
+
+COLUMNS = {"backend": "lib", "operator": QL, "document": "own", "message": "", "fault": ""}
+WITNESS = {"id": "D1", "case": "c", "elements": 1, "operands": [["x", "0x1", "1.0"]], "expected": "1", "got": "2"}
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +33,34 @@ def both(folder: Path) -> Run:
     return read_run(folder / "both")
 
 
+def test_a_library_has_the_shares_of_its_cases_and_operators_not_of_elements() -> None:
+    rows = [
+        {
+            "backend": "lib",
+            "operator": operator,
+            "case": f"{operator}{number}",
+            "verdict": "deviates",
+            "document": "own",
+        }
+        | {"judged_calibrated": size, "deviates_calibrated": wrong, "working_calibrated": 1 - bool(wrong)}
+        for operator, size, wrong in ((QL, 65536, 65000), (DL, 3, 0), (DL, 0, 0))
+        for number in range(2)
+    ]
+    run, a_story = replace(a_run(), results=pd.DataFrame(rows)), story(a_run())
+    (row,) = library_rows(run, a_story)
+    assert (row.judged, row.deviates, row.as_written, row.exact) == (4, 2, 2, 0), "a case without calibrated is none"
+    assert (row.operators, row.deviate_in) == (2, 1)
+
+
 @pytest.mark.slow
-def test_a_library_has_the_sums_of_its_calibrated_elements(both: Run) -> None:
+def test_the_rows_of_a_real_run_add_up(both: Run) -> None:
     rows = {row.library: row for row in library_rows(both, story(both))}
     assert "none" in set(both.results["document"]), "cases with unspecified elements count, too"
     own = both.results.groupby("backend")
     for name in ("dev", "sound"):
-        judged, deviates = (int(own[column].sum()[name]) for column in ("judged_calibrated", "deviates_calibrated"))
+        judged, deviates = (
+            int((own.get_group(name)[f"{what}_calibrated"] > 0).sum()) for what in ("judged", "deviates")
+        )
         assert (rows[name].judged, rows[name].deviates) == (judged, deviates)
         assert rows[name].exact + rows[name].as_written + rows[name].deviates == judged > 0
     assert rows["dev"].deviates > rows["sound"].deviates == 0
@@ -69,19 +96,57 @@ def test_a_crash_is_told_with_what_it_said(folder: Path) -> None:
 
 
 def test_libraries_take_turns_and_there_are_five_at_most() -> None:
-    witness = {"id": "D1", "case": "c", "elements": 1, "operands": [["x", "0x1", "1.0"]], "expected": "1", "got": "2"}
-    rows = [cause("lib", QL, f"cause {number}", witness=witness) for number in range(9)]
-    rows += [cause("other", QL, "another", witness=witness), cause("other", NQ, "moved", "foreign", witness=witness)]
+    rows = [cause("lib", QL, f"cause {number}", witness=WITNESS) for number in range(9)]
+    rows += [cause("other", QL, "another", witness=WITNESS), cause("other", NQ, "moved", "foreign", witness=WITNESS)]
     run = a_run(clusters=[row | {"id": f"C{number:03d}"} for number, row in enumerate(rows)])
     found = headlines(run, story(run))
     assert len(found) == MOST
     assert [one.why for one in found[:2]] == ["cause 0", "another"], "each library's worst before any second one"
     assert all(one.chapter == "own" for one in found), "a hazard only where there are few others"
+    many = a_run(clusters=[cause(f"lib{n}", QL, "one", witness=WITNESS) | {"id": f"C{n}"} for n in range(9)])
+    many.info["backends"] = [{"name": f"lib{number}", "version": "1", "library": ""} for number in range(9)]
+    assert len(headlines(many, story(many))) == 9, "each library has one"
     few = a_run(clusters=[rows[0], rows[-1] | {"id": "C9"}])
     assert [one.text for one in headlines(few, story(few))] == [
         "lib quantizes 1.0 to 2 where ONNX says 1",
         "other quantizes 1.0 to 2, not 1",
     ]
+
+
+def test_the_worst_is_what_everyday_operands_show_and_none_is_told_twice() -> None:
+    edge = {"domains": {"edge": {"elements": 9, "judged": 9, "farthest": 9, "boundary_ulp": None}}}
+    rows = [
+        cause("lib", QL, "at the edge", witness=WITNESS) | edge,
+        cause("lib", QL, "everyday", witness=WITNESS),
+        cause("lib", DL, "everyday", witness=WITNESS),
+    ]
+    run = a_run(clusters=[row | {"id": f"C{number}"} for number, row in enumerate(rows)])
+    assert [one.why for one in headlines(run, story(run))] == ["everyday", "at the edge"]
+
+
+def test_an_answer_that_changes_on_everyday_operands_leads() -> None:
+    failure = {"id": "F1", "backend": "lib", "operator": QL, "verdict": "error", "fault": NOT_DETERMINISTIC, "cases": 3}
+    failure |= {"message": "outputs change", "witness": {"case": "c1", "message": "outputs change"}}
+    ran = COLUMNS | {"case": "c1", "verdict": "exact", "domain": "calibrated"}
+    results = pd.DataFrame([ran | {"verdict": "error", "domain": ""}, ran | {"backend": "other"}])
+    run = replace(a_run(failures=[failure], clusters=[cause("lib", QL, "everyday", witness=WITNESS)]), results=results)
+    assert [one.finding.ids for one in headlines(run, story(run))] == [("F1",), ("C1",)]
+    at_the_edge = replace(run, results=results.assign(domain="edge"))
+    assert [one.finding.ids for one in headlines(at_the_edge, story(at_the_edge))] == [("C1",), ("F1",)]
+
+
+def test_what_a_library_documents_of_its_defaults_is_no_headline() -> None:
+    run = a_run(
+        clusters=[
+            cause("lib-two", QL, "in bfloat16", witness=WITNESS) | {"id": "C1"},
+            cause("lib", QL, "wrong", witness=WITNESS) | {"id": "C2"},
+        ],
+        pairs=[{"a": "lib", "b": "lib-two", "operator": QL, "cases": 1, "elements": 9, "differ": 9}],
+    )
+    assert {one.why for one in headlines(run, story(run))} > {"wrong", "in bfloat16"}
+    for row in run.info["backends"]:
+        row["attestation"] = {"reduced by default": "bf16"} if row["name"] == "lib-two" else {}
+    assert [one.why for one in headlines(run, story(run))] == ["wrong"], "nor that such a configuration differs"
 
 
 def test_what_ran_is_one_line(both: Run) -> None:

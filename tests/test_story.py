@@ -77,8 +77,8 @@ def test_the_chapters_stand_in_the_order_of_the_contract() -> None:
 
 def test_a_foreign_document_is_a_hazard() -> None:
     found = told(a_run(clusters=[cause("lib", QL, "wraps"), cause("other", NQ, "wraps", "foreign")]))
-    assert found["own"] == ["C1 lib, QuantizeLinear: wraps (wrong by one at ties, 4 % calibrated)"]
-    assert found["hazards"] == ["C1 other, Quantize: wraps (wrong by one at ties, 4 % calibrated)"]
+    assert found["own"] == ["C1 lib, QuantizeLinear: wraps (wrong by one at ties, 4 % of calibrated elements)"]
+    assert found["hazards"] == ["C1 other, Quantize: wraps (wrong by one at ties, 4 % of calibrated elements)"]
 
 
 def test_configurations_and_mapped_operators_are_one_cause() -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Key = tuple[str, str, str]  # backend, operator, root cause
-Judged = dict[tuple[str, str], dict[str, int]]  # elements by backend and operator, and by domain
+Judged = dict[tuple[str, str], dict[str, tuple[int, int]]]  # elements and cases by backend, operator and domain
 
 MOST_TYPES = 8
 
@@ -71,26 +71,33 @@ def digits_of(operands: str) -> int:
 
 
 def judged_by_domain(results: pd.DataFrame) -> Judged:
-    """(backend, operator) to the number of judged elements of each domain."""
-    columns = ["exact", "working_precision", "deviates", "judged_calibrated", "judged_edge"]
-    sums = rows_by_key(results.groupby(["backend", "operator"], observed=True)[columns].sum())
-    found = {}
-    for (backend, operator), row in sums.items():
-        counts = {"calibrated": int(row["judged_calibrated"]), "edge": int(row["judged_edge"])}
-        every = sum(int(row[name]) for name in columns[:3])
-        found[str(backend), str(operator)] = counts | {"pathological": every - sum(counts.values())}
-    return found
+    """(backend, operator) to the number of judged elements of each domain, and of the cases that have such."""
+    counts = results[["backend", "operator", "judged_calibrated", "judged_edge"]].copy()
+    every = results[["exact", "working_precision", "deviates"]].sum(axis=1)
+    counts["judged_pathological"] = every - counts["judged_calibrated"] - counts["judged_edge"]
+    for domain in DOMAINS:
+        counts[f"cases_{domain}"] = counts[f"judged_{domain}"] > 0
+    sums = rows_by_key(counts.groupby(["backend", "operator"], observed=True).sum())
+    return {
+        (str(backend), str(operator)): {
+            domain: (int(row[f"judged_{domain}"]), int(row[f"cases_{domain}"])) for domain in DOMAINS
+        }
+        for (backend, operator), row in sums.items()
+    }
 
 
-def domain_shares(rows: pd.DataFrame, judged: Mapping[str, int]) -> dict[str, DomainShare]:
+def domain_shares(rows: pd.DataFrame, judged: Mapping[str, tuple[int, int]]) -> dict[str, DomainShare]:
     """For each domain in which a cause has elements: how many, of how many judged, and how far off they are."""
     found: dict[str, DomainShare] = {}
     for domain in DOMAINS:
         own = rows[rows["domain"] == domain]
+        elements, cases = judged.get(domain, (0, 0))
         if len(own):
             found[domain] = {
                 "elements": len(own),
-                "judged": judged.get(domain, 0),
+                "judged": elements,
+                "cases": int(own["case"].nunique()),
+                "judged_cases": cases,
                 "farthest": int(own["distance"].abs().max()),
                 "boundary_ulp": farthest_from_boundary(own),
             }
@@ -98,7 +105,7 @@ def domain_shares(rows: pd.DataFrame, judged: Mapping[str, int]) -> dict[str, Do
 
 
 def rank(row: RootCauseRow) -> tuple[Any, ...]:
-    """Own documents first; then by the calibrated domain, by severity, by the share of its judged elements."""
+    """Own documents first; then by the calibrated domain, by severity, by the share of its judged cases."""
     share = leading_share(row)
     return row["document"] == FOREIGN, *severity_rank(row), -share, -row["elements"], row["backend"], row["operator"]
 
@@ -108,7 +115,7 @@ def root_cause_row(
     rows: pd.DataFrame,
     sizes: Mapping[str, int],
     versions: Mapping[str, str],
-    judged: Mapping[str, int],
+    judged: Mapping[str, tuple[int, int]],
 ) -> RootCauseRow:
     backend, operator, cause = key
     ordered = rows.sort_values("id", kind="stable")

@@ -202,7 +202,13 @@ class Chunk:
         found, exact = np.empty(self.size, np.uint8), widened(self.judged_by.exact)
         for family in self.families:
             found[family.elements] = domains_of(family, self.operator, exact[family.elements])
+        found[np.repeat(self.has_empty_input, self.sizes) & (found == CALIBRATED)] = EDGE
         return found
+
+    @cached_property
+    def has_empty_input(self) -> Array:
+        """Which cases (bool) have an input without elements: nothing that a calibrated model has."""
+        return np.array([any(x is not None and x.size == 0 for x in case.inputs) for case in self.cases], bool)
 
     def at_an_end(self, codes: Array) -> Array:
         """Which codes (one for each element) are the lowest or the highest value of an integer output's type."""
@@ -215,8 +221,9 @@ class Chunk:
 
     @cached_property
     def case_domains(self) -> Array:
-        """The domain of each case: the worst of its elements, calibrated if it has none."""
+        """The domain of each case: the worst of its elements, the edge if an input is empty."""
         counts = [self.by_case(self.domains == domain) > 0 for domain in (PATHOLOGICAL, EDGE)]
+        counts[1] |= self.has_empty_input
         return np.select(counts, [PATHOLOGICAL, EDGE], CALIBRATED).astype(np.uint8)
 
     @cached_property

@@ -1,7 +1,8 @@
 """The domain of each element: whether its operands are as calibration makes them, at the edge, or pathological.
 
-Calibrated: every scale lies between 2^-20 and 2^10 and the input is at most 2^16 scales from zero. Pathological: an
-operand, a scale or the result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
+Calibrated: every scale lies between 2^-20 and 2^10, the input and every zero point are at most 2^16 scales from zero,
+and no input is empty. Pathological: an operand, a scale or the result is subnormal, NaN or infinite, or a scale is
+zero. The edge is everything between.
 
 An operator with ranges has a scale for each range: its width, divided by its number of steps. One with blocks has one
 for each: its greatest magnitude, divided by the largest element. One without any has scale 1. Types of fewer than 16
@@ -22,11 +23,12 @@ from tiebreak.golden.problem import Array
 
 CALIBRATED, EDGE, PATHOLOGICAL = 0, 1, 2  # numbers of DOMAINS
 LEAST_SCALE, GREATEST_SCALE = 2.0**-20, 2.0**10
-MOST_SCALES = 2.0**16  # of an input's distance from zero
+MOST_SCALES = 2.0**16  # of the distance from zero of an input, and of a zero point
 FEWEST_BITS = 16  # of a type whose subnormals are pathological
 BEGINS, ENDS = ("min", "low"), ("max", "high")
 SUM = "sum"  # the name of an exact sum of products of two quantized operands
 MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude, ends that of the tensor's
+ZERO_POINTS = ("zero_point", "zero_points", "zp", "offset")  # end the name of an operand that is one
 BITS = "num_bits"  # the name of an operand that says how many integers there are
 
 
@@ -42,6 +44,8 @@ def domains_of(family: Family, operator: str, exact: Array) -> Array:
         for scale in scales:
             strange |= (scale == 0) | odd(scale, problem.working)
             calibrated &= (scale >= LEAST_SCALE) & (scale <= GREATEST_SCALE)
+        for zero_point in zero_points_of(family, operands):
+            calibrated &= np.abs(zero_point) <= MOST_SCALES
         calibrated &= distance_in_scales(family, operator, operands, scales) <= MOST_SCALES
     return np.where(strange, PATHOLOGICAL, np.where(calibrated, CALIBRATED, EDGE)).astype(np.uint8)
 
@@ -68,6 +72,11 @@ def scales_of(family: Family, operands: Sequence[Array]) -> Iterator[Array]:
                 yield (operands[place] - operands[low]) / steps_of(family, operands)
 
 
+def zero_points_of(family: Family, operands: Sequence[Array]) -> list[Array]:
+    """The zero points (float64) of each element."""
+    return [values for name, values in zip(family.names, operands, strict=False) if name.endswith(ZERO_POINTS)]
+
+
 def steps_of(family: Family, operands: Sequence[Array]) -> int | Array:
     """The number of steps in a range; one of each element (float64) where an operand is the number of bits."""
     constants = getattr(family.problem, "constants", {})
@@ -89,6 +98,6 @@ def distance_in_scales(family: Family, operator: str, operands: Sequence[Array],
     if family.names[0] == SUM:  # of products, which the scales of both operands make real
         return np.asarray(np.abs(operands[0] * scales[0] * scales[1]) / np.abs(scales[2]))
     if get_operator(operator).family in ("dequantize", "cast"):  # whose integers are numbers of scales themselves
-        zero_points = [place for place, name in enumerate(family.names) if name.endswith(("zero_point", "offset"))]
-        return np.asarray(np.abs(operands[0] - (operands[zero_points[0]] if zero_points else 0)))
+        zero_points = zero_points_of(family, operands)
+        return np.asarray(np.abs(operands[0] - (zero_points[0] if zero_points else 0)))
     return np.asarray(np.abs(operands[0]) / np.abs(scales[0] if scales else np.float64(1)))

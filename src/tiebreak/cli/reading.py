@@ -41,8 +41,9 @@ def report(
     junit: Path | None,
     text: bool,
 ) -> None:
-    """Build the HTML report again from a run's records, or what else was asked for."""
+    """Print a run's last screen again and build its HTML report from the records, or what else was asked for."""
     from tiebreak.reports.html import write_report
+    from tiebreak.reports.one_screen import print_summary
     from tiebreak.reports.records import read_run
 
     check_apart(output=output, findings=findings, markdown=markdown, junit=junit)
@@ -54,6 +55,7 @@ def report(
     if not (findings or markdown or junit or text) or output:
         path = output or run_dir / "report.html"
         write_report(path, run, str(run_dir), since(baseline, run), examples_of(run, run_dir, asked))
+        print_summary(run, str(run_dir))
         click.echo(f"{path}")
     write_other_reports(run, str(run_dir), findings, markdown, junit)
 
