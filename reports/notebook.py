@@ -23,7 +23,7 @@ FAINT = "opacity: .65"
 
 
 def notebook_html(run: Run) -> str:
-    """The libraries, the five findings that matter most, and the matrix backend by operator."""
+    """The libraries, the findings that matter most, and the matrix backend by operator."""
     chapters, counts = story(run), shown_counts(run.results)
     libraries, operators = library_rows(run, chapters), sorted({operator for _, operator in counts})
     grid = [
