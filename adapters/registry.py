@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,24 +129,34 @@ def is_installed(name: str) -> bool:
 
 
 def is_beside(name: str) -> bool:
-    """Whether the library of a backend in APART is installed in Tiebreak's own environment."""
+    """Whether the library of a built-in backend is installed in Tiebreak's own environment."""
+    return bool(release_beside(name))
+
+
+def release_beside(name: str) -> str:
+    """The release of a built-in backend's library in Tiebreak's own environment, from its metadata; empty if absent."""
     from importlib.metadata import PackageNotFoundError, distribution
 
+    wanted = requirements_of(extra_of(name))
     try:
-        distribution(requirements_of(extra_of(name))[0].name)
+        return distribution(wanted[0].name).version if wanted else ""
     except PackageNotFoundError:
-        return False
-    return True
+        return ""
 
 
 def requirements_of(extra: str) -> list[Requirement]:
     """What an extra of Tiebreak needs; the library itself comes first."""
+    return [one for one in of_all_extras() if one.marker is not None and one.marker.evaluate({"extra": extra})]
+
+
+@cache
+def of_all_extras() -> list[Requirement]:
+    """What Tiebreak and its extras need."""
     from importlib.metadata import requires
 
     from packaging.requirements import Requirement
 
-    wanted = [Requirement(text) for text in requires("tiebreak") or ()]
-    return [one for one in wanted if one.marker is not None and one.marker.evaluate({"extra": extra})]
+    return [Requirement(text) for text in requires("tiebreak") or ()]
 
 
 def library_of(name: str) -> str:

@@ -24,12 +24,16 @@ from tiebreak.adapters.registry import (
     BY_ENVIRONMENT,
     FOR_DEVICES,
     ON_REQUEST,
+    OWN,
+    WITHOUT_LIBRARY,
     check_spec,
+    entry_point,
     environment_of,
     extra_of,
     install_command,
     library_of,
     registered,
+    release_beside,
     usual,
 )
 from tiebreak.golden.builder import all_files, file_name
@@ -200,14 +204,10 @@ def slow_first(specs: Iterable[str]) -> list[str]:
     return sorted(specs, key=lambda spec: not spec.startswith(SLOW))
 
 
-def list_backends(names: Sequence[str], *, as_json: bool) -> None:
-    """Print the named backends, or all registered ones: version, operators and types, or how to install them."""
-    there = usual()
+def list_backends(names: Sequence[str], *, every: bool, as_json: bool) -> None:
+    """Print the named backends with operators and types, or the registered ones, which are asked only if `every`."""
     specs = [check_spec(name) for name in names]
-    found = ask_all(specs, questions) if names else ask_all([*there, *FOR_DEVICES], questions, ASKED_SECONDS)
-    if not names:
-        found += [absent(spec) for spec in registered() if spec not in (*there, *ON_REQUEST)]
-        found += [not_asked(spec, found) for spec in ON_REQUEST if spec not in FOR_DEVICES]
+    found = ask_all(specs, questions) if names else all_asked() if every else all_installed()
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
         return
@@ -215,7 +215,9 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     for name in ("backend", "release, Python, device", "accepts, or why it is not there"):
         table.add_column(name, overflow="fold")
     for backend in found:
-        accepts = claims_and_types(backend) if names else operators_counted(backend)
+        accepts = (
+            "installed" if not (names or every) else claims_and_types(backend) if names else operators_counted(backend)
+        )
         accepts = f"runs where it is named: -b {backend.spec}" if backend.on_request else accepts
         table.add_row(
             terminal_label(backend.spec),
@@ -223,9 +225,43 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
             terminal_label(backend.problem, 1000) or accepts,
         )
     Console().print(table)
-    if not names:
+    if every:
         print("(n): pairs of input and output types; *: no claim of its own, but the same operation")
+    if not names:
         print("tiebreak backends -b BACKEND names the types and the documents")
+
+
+def all_asked() -> list[FoundBackend]:
+    """Every registered backend: those that run where none is named, as they answered, then the others."""
+    there = usual()
+    found = ask_all([*there, *FOR_DEVICES], questions, ASKED_SECONDS)
+    found += [absent(spec) for spec in registered() if spec not in (*there, *ON_REQUEST)]
+    return found + [not_asked(spec, found) for spec in ON_REQUEST if spec not in FOR_DEVICES]
+
+
+def all_installed() -> list[FoundBackend]:
+    """Every registered backend, those that are installed first."""
+    return sorted(map(installed, registered()), key=lambda one: bool(one.problem))
+
+
+def installed(spec: str) -> FoundBackend:
+    """A registered backend as metadata tell it: a start of its library takes seconds, so nothing is started."""
+    try:
+        own = environment_of(spec)
+    except TiebreakError as error:
+        return FoundBackend(spec, spec, problem=str(error))
+    on_request, point = spec in ON_REQUEST, registered()[spec]
+    if own:
+        return FoundBackend(
+            spec, spec, own.version, python=own.python, environment=f"environment {own.name}", on_request=on_request
+        )
+    if spec in WITHOUT_LIBRARY:
+        release = ""
+    elif not entry_point(spec).startswith(OWN):
+        release = point.dist.version if point.dist else ""
+    elif not (release := release_beside(spec)):
+        return absent(spec)
+    return FoundBackend(spec, spec, release, python=PYTHON, on_request=on_request)
 
 
 def not_asked(spec: str, found: Sequence[FoundBackend]) -> FoundBackend:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -48,6 +49,20 @@ def test_operators_and_types_are_those_that_a_backend_ran_when_asked() -> None:
     assert sorted(accepts) == sorted(NumpyNaive.operators)
     assert {"float16 to int4", "float64 to int32"} <= set(accepts["ngraph.Quantize"])
     assert "float32 to float8_e5m2" not in accepts["onnx.QuantizeLinear"]
+
+
+def test_all_backends_are_listed_without_a_start_of_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(IsolatedBackend, "start", lambda self: pytest.fail(f"{self.spec} was started"))
+    monkeypatch.setattr(inventory, "environment_of", lambda spec: None)
+    done = CliRunner().invoke(main, ["backends", "--json"])
+    assert done.exit_code == 0, done.output
+    found = {row["backend"]: row for row in json.loads(done.output)["backends"]}
+    assert found["onnxruntime"]["version"] == version("onnxruntime") and found["onnxruntime"]["installed"]
+    assert found["onnxruntime-basic"]["on_request"] and found["numpy-naive"]["installed"]
+    assert found["ngraph"]["install"] == "tiebreak backends install ngraph"
+    assert [row["installed"] for row in found.values()] == sorted(
+        (row["installed"] for row in found.values()), reverse=True
+    )
 
 
 @pytest.mark.slow

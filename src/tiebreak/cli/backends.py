@@ -18,14 +18,15 @@ NEW_NAME = Words(wanted="name your backend, as in: tiebreak new-backend my-npu")
 @click.option(
     "-b", "--backend", "names", type=WORDS, multiple=True, metavar="BACKEND", help="Only this one; repeat for more."
 )
+@click.option("--ask", "every", is_flag=True, help="Ask all that are installed what they accept: some minutes.")
 @JSON
 @click.pass_context
-def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> None:
-    """What is installed, with its version and the operators and types that it accepts when asked."""
+def backends(context: click.Context, names: tuple[str, ...], every: bool, as_json: bool) -> None:
+    """What is installed, with its version; of those named also the operators and types that they accept when asked."""
     if context.invoked_subcommand is None:
         from tiebreak.conformance.inventory import list_backends
 
-        list_backends(names, as_json=as_json)
+        list_backends(names, every=every and not names, as_json=as_json)
 
 
 @backends.command(epilog="Example:  tiebreak backends install onnxruntime==1.20.1 --python 3.11")
