@@ -201,12 +201,13 @@ def read_info(folder: Path) -> dict[str, Any]:
     return info
 
 
-def read_generated(folder: Path) -> list[Case]:
-    """The generated cases of a run: those that are not golden vectors."""
+def read_generated(folder: Path, ids: Sequence[str] = ()) -> list[Case]:
+    """The generated cases of a run: those that are not golden vectors. Of them those with these ids; no ids mean all."""
     read_info(folder)
     path = folder / CASES
     dtypes: dict[str, str] = dict.fromkeys(("id", "origin", "node", "inputs"), "string")
     frame = read_table(path, dtypes, plain=dtypes)
+    frame = frame[frame["id"].isin(ids)] if ids else frame
     try:
         return [parse_case(row) for row in rows_of(frame)]
     except (ValueError, TypeError, KeyError, InvalidInput) as error:

@@ -202,7 +202,7 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
     if selection.earlier_run is not None:
         from tiebreak.reports.records import read_generated
 
-        earlier = read_generated(selection.earlier_run)
+        earlier = read_generated(selection.earlier_run, selection.case_ids)
     if selection.vectors is not None:
         paths = vector_paths(selection.vectors) if selection.vectors.is_dir() else [selection.vectors]
         cases = [case for path in paths for case in read_cases(path)]
