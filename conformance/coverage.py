@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tiebreak.conformance.cases.generators import generate_cases
+from tiebreak.conformance.cases.made_cases import MadeCases
+from tiebreak.conformance.cases.recipes import Recipe
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.vectorfile import VECTORS, read_document
+from tiebreak.reports.progress import DoneLines
 
 
 def vectors_by_clause() -> Counter[str]:
@@ -25,10 +27,17 @@ def vectors_by_clause() -> Counter[str]:
 
 
 def generated_by_clause(count: int, seed: int = 0) -> Counter[str]:
-    """How many generated cases exercise each clause, of `count` for each operator."""
-    return Counter(
-        clause for name in OPERATORS for case in generate_cases(name, count, seed) for clause in case.clauses
-    )
+    """How many generated cases exercise each clause, of `count` for each operator; a line tells of each operator."""
+    recipes = {name: Recipe("generated", name, count=count, seed=seed) for name in OPERATORS}
+    lines, counts = DoneLines(len(recipes), "operators"), Counter[str]()
+    made = MadeCases(list(recipes.values()))
+    try:
+        for name, recipe in recipes.items():
+            counts.update(clause for case in made.cases(recipe) for clause in case.clauses)
+            lines.done(name)
+    finally:
+        made.close()
+    return counts
 
 
 def backends_by_clause(folders: Iterable[Path]) -> dict[str, set[str]]:
