@@ -202,7 +202,7 @@ def read_info(folder: Path) -> dict[str, Any]:
 
 
 def read_generated(folder: Path, ids: Sequence[str] = ()) -> list[Case]:
-    """The generated cases of a run: those that are not golden vectors. Of them those with these ids; no ids mean all."""
+    """The generated cases of a run, which no vectors are: those with these ids, or all if none are named."""
     read_info(folder)
     path = folder / CASES
     dtypes: dict[str, str] = dict.fromkeys(("id", "origin", "node", "inputs"), "string")
