@@ -195,6 +195,19 @@ class DoneLines:
             print_line(f"{self.finished} of {self.count} {self.what}: {name}")
 
 
+class CountLines:
+    """A line of how much is done after a moment, and then one every 9 s, for what no terminal shows."""
+
+    def __init__(self, label: str, counted: str) -> None:
+        self.label, self.counted = label, counted
+        self.quiet_until = time.monotonic() + MOMENT
+
+    def __call__(self, done: int, of: int) -> None:
+        if (now := time.monotonic()) >= self.quiet_until:
+            self.quiet_until = now + EVERY
+            print_line(f"{self.label}: {done:,} of {of:,} {self.counted}")
+
+
 class PlainLines(RunSoFar):
     """A line when a backend has started and when it is done, and one every 9 s: no log is silent for long.
 

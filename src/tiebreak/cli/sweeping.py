@@ -292,15 +292,16 @@ def refuse_other_parameters(context: click.Context, taken: Collection[str], prob
 
 @contextmanager
 def progress_bar(label: str, counted: str = "inputs") -> Iterator[Callable[[int, int], None]]:
-    """A progress bar with time left on standard error, if that is a terminal; with a rate if inputs are counted."""
+    """A progress bar with time left on a terminal, with a rate if inputs are counted; lines elsewhere."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     from tiebreak.reports.console import terminal_label
+    from tiebreak.reports.progress import CountLines
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda done, of: None
+        yield CountLines(label, counted)
         return
     told = TextColumn("{task.fields[rate]}")
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), told, TimeRemainingColumn())
