@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, UndefinedError
 from markupsafe import Markup
@@ -19,7 +19,7 @@ from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.verdicts import FOREIGN, VERDICTS
+from tiebreak.golden.verdicts import FOREIGN, RAN, VERDICTS
 from tiebreak.reports.cards import Card, cards_of
 from tiebreak.reports.first_screen import News, headlines, library_rows, what_ran
 from tiebreak.reports.libraries import release
@@ -39,6 +39,9 @@ from tiebreak.reports.report_data import (
 from tiebreak.reports.rows import Example
 from tiebreak.reports.story import Chapter, story
 from tiebreak.reports.summary import shown_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST = {
     "libraries": 24,
@@ -133,7 +136,7 @@ def facts_of(run: Run, folder: str, news: News | None, asked: Sequence[Example],
         "story": [chapter_row(number, chapter, cards) for number, chapter in enumerate(chapters, start=1)],
         "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},
         "discrepancies": len(run.discrepancies),
-        "own_discrepancies": int((run.discrepancies["document"] != FOREIGN).sum()),
+        "own_deviations": deviations(run.results),
         **first_screen(run, chapters, names, news),
         "news": news,
     }
@@ -181,6 +184,18 @@ def first_screen(run: Run, chapters: Sequence[Chapter], names: Names, news: News
     bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
     sources = Counter(map(source_of, operators))
     return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}
+
+
+def deviations(results: pd.DataFrame) -> dict[str, int]:
+    """How many of the cases that ran differ from a document that their backend claims, and in how many operators."""
+    own = results[(results["verdict"] == "deviates") & (results["document"] != FOREIGN)]
+    asked = results[results["verdict"].isin(RAN) & (results["document"] != FOREIGN)]
+    return {
+        "cases": len(own),
+        "ran": len(asked),
+        "operators": own["operator"].nunique(),
+        "asked": asked["operator"].nunique(),
+    }
 
 
 def chapter_row(number: int, chapter: Chapter, cards: Sequence[Card]) -> dict[str, Any]:
