@@ -6,15 +6,18 @@ The script starts itself again as a child process that makes the call, and repor
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from tiebreak.adapters.outcome import NOT_DETERMINISTIC, OUT_OF_MEMORY
-from tiebreak.adapters.reproducer import input_lines, safe_in_source
+from tiebreak.adapters.reproducer import CALL, input_lines, safe_in_source
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 STARTING = 60.0  # seconds allowed for importing the library, added to the call's time limit
+CALLS = 8  # of one kind, where outputs change
 WORDS = 400  # characters of the recorded message
 
 
@@ -108,9 +111,29 @@ sys.excepthook = failed
 
 
 def again(lines: str) -> str:
-    """The statement that makes the call, a second time, so that the two results can be compared."""
-    calls = [node for node in ast.parse(lines).body if "outputs" in ast.dump(node)]
-    return "first = outputs\n" + "\n".join(ast.get_source_segment(lines, node) or "" for node in calls[-1:])
+    """Source that makes the call so many times in all, and keeps the outputs of each: what changes may need a few."""
+    kept = "each_call.append([np.array(output) for output in outputs])"
+    statements = textwrap.indent(f"{call_of(lines)}\n{kept}", "    ")
+    return f"each_call = []\n{kept}\nfor _ in range({CALLS - 1}):\n{statements}"
+
+
+def call_of(lines: str) -> str:
+    """The statements that make the call and assign `outputs`; below the head of the block that they stand in."""
+    before, marked, after = lines.rpartition(f"{CALL}\n")
+    if not marked:
+        return [ast.get_source_segment(lines, node) or "" for node in ast.parse(lines).body if is_about_outputs(node)][
+            -1
+        ]
+    indent = before.rpartition("\n")[2]
+    if not indent:
+        return after.strip("\n")
+    head = next(line for line in reversed(before.splitlines()) if line.strip() and not line.startswith(indent))
+    own = takewhile(lambda line: line.startswith(indent) or not line.strip(), after.splitlines())
+    return "\n".join([head, *own]).rstrip()
+
+
+def is_about_outputs(node: ast.stmt) -> bool:
+    return any(isinstance(one, ast.Name) and one.id == "outputs" for one in ast.walk(node))
 
 
 def form_check(node: Node, failure: Failure) -> str:
@@ -127,8 +150,8 @@ def form_check(node: Node, failure: Failure) -> str:
     same = "form == wanted"
     if failure.fault == NOT_DETERMINISTIC:
         lines += [
-            "same = [np.asarray(a).tobytes() == b.tobytes() for a, b in zip(first, outputs)]",
-            'print(f"outputs of two identical calls that are equal: {same}")',
+            "same = [all(a.tobytes() == b.tobytes() for a, b in zip(each_call[0], later)) for later in each_call[1:]]",
+            'print(f"identical calls that give what the first one gave: {same}")',
         ]
         same += " and all(same)"
     return "\n".join([*lines, f"sys.exit(0 if {same} else 1)"])

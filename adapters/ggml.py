@@ -64,6 +64,7 @@ base, cpu = (
 base.ggml_version.restype = ctypes.c_char_p
 """
 LINES = """{helpers}
+# The call.
 x, held = np.ascontiguousarray(x), np.zeros(x.size // 32 * {size}, np.uint8)
 {call}
 outputs = parts(held, {size}, x.shape)
@@ -80,6 +81,7 @@ class Traits(ctypes.Structure):
 
 
 base.ggml_get_type_traits.restype = ctypes.POINTER(Traits)
+# The call.
 held, y = whole(elements, scales), np.zeros(elements.shape, np.float32)
 base.ggml_get_type_traits({number}).contents.to_float(held.ctypes.data, y.ctypes.data, y.size)
 outputs = (y,)

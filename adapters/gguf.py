@@ -25,6 +25,7 @@ from importlib.metadata import version
 import gguf
 from gguf.quants import quantize
 {helpers}
+# The call.
 held = quantize(x, gguf.GGMLQuantizationType.{name})
 outputs = parts(held, {size}, x.shape)
 library = f"gguf {{version('gguf')}}"

@@ -39,6 +39,7 @@ compiled = iree.compiler.compile_str(
     module.get_asm(), input_type="onnx", target_backends=["llvm-cpu"], extra_args={flags}
 )
 machine = iree.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
+# The call.
 found = machine.graph({inputs})  # one array, or several
 outputs = tuple(np.array(one.to_host()) for one in (found if isinstance(found, tuple) else [found]))
 library = f"iree-base-compiler {{version('iree-base-compiler')}}"

@@ -252,6 +252,7 @@ import ai_edge_litert
 {model}resolver = OpResolverType.{resolver}
 interpreter = Interpreter(model_content=model, num_threads={threads}, experimental_op_resolver_type=resolver)
 interpreter.allocate_tensors()
+# The call.
 interpreter.set_tensor(0, {x})
 interpreter.invoke()
 outputs = (interpreter.get_tensor(1){typed},)

@@ -30,6 +30,7 @@ REALS = ("float32", "bfloat16")
 LINES = """
 import mlx.core as mx
 {helpers}
+# The call.
 given = mx.array(x.view("uint{bits}")).view(mx.{real}, stream=mx.cpu)
 words, scales = mx.quantize(given, mode="{mode}", stream=mx.cpu{further})
 outputs = ({elements}, np.array(scales).view(ml_dtypes.{scale}))

@@ -30,6 +30,7 @@ library = f"mlx {{mx.__version__}}"
 FROM_LINES = """
 import mlx.core as mx
 
+# The call.
 found = mx.from_fp8(mx.array({x}.view("uint8")), dtype=mx.{real}, stream=mx.cpu)
 outputs = (np.array(found.view(mx.uint{bits}, stream=mx.cpu)).view({dtype}),)
 library = f"mlx {{mx.__version__}}"

@@ -27,6 +27,7 @@ import MNN.expr as expr
 
 one = expr.const(np.ones(1, np.float32), [1])
 factor = expr.const(np.array([{factor}], np.float32), [1])
+# The call.
 given = expr.convert(expr.const({x}.reshape(-1), [1, 1, 1, {x}.size], expr.NCHW), expr.NC4HW4)
 quantized = expr.quant(given, factor, {lowest}, {highest})
 read = expr.convert(expr.dequant(quantized, one, 0), expr.NCHW).read()

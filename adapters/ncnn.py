@@ -36,6 +36,7 @@ net = ncnn.Net()
 net.opt.num_threads = 1
 net.load_param("net.param")
 net.load_model("net.bin")
+# The call.
 extractor = net.create_extractor()
 array = np.array({x}, order="C")
 given = ncnn.Mat(array)

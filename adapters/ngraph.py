@@ -50,6 +50,7 @@ folder = os.path.expanduser(os.environ.get("NGRAPH", "{folder}"))
 {functions}
 
 core, kernels = load(folder)
+# The call.
 outputs = (np.empty({first}.shape, "{dtype}"),)
 call(kernels.{symbol}, [{names}], outputs[0], {arguments})
 core.get_ngraph_version_string.restype = ctypes.c_char_p

@@ -9,6 +9,7 @@ from tiebreak.adapters.onnx_models import CAST, OnnxNode, onnx_type
 from tiebreak.adapters.onnx_source import fed_source, model_source, names_source, type_source, with_imports
 from tiebreak.adapters.onnxruntime_session import BY_BITS, CARRIERS, Settings
 from tiebreak.adapters.packed_bits import BITS, SOURCE
+from tiebreak.adapters.reproducer import CALL
 
 VALUE = """
 
@@ -51,9 +52,9 @@ def plain_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:
     """Source that passes arrays directly; 4-bit types go through the carriers of the Cast nodes."""
     feeds = fed_source("feeds", [(name, carried_source(name, kind)) for name, kind in fed])
     if written.further:
-        return f"{feeds}\noutputs = tuple(session.run({names_source(written)}, feeds))"
+        return f"{feeds}\n{CALL}\noutputs = tuple(session.run({names_source(written)}, feeds))"
     after = f".astype(ml_dtypes.{written.output})" if written.output in CARRIERS else ""
-    return f'{feeds}\n(y,) = session.run(["y"], feeds)\noutputs = (y{after},)'
+    return f'{feeds}\n{CALL}\n(y,) = session.run(["y"], feeds)\noutputs = (y{after},)'
 
 
 def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode, *, packs: bool) -> str:
@@ -63,7 +64,7 @@ def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode, *, packs
     lines = [f"{helper}{VALUE}", "binding = session.io_binding()", values]
     lines += ["for name in values:", "    binding.bind_ortvalue_input(name, values[name])"]
     before, outputs = bound_output_source(written, packs=packs)
-    return "\n".join((*lines, *before, "session.run_with_iobinding(binding)", f"outputs = ({outputs},)"))
+    return "\n".join((*lines, *before, CALL, "session.run_with_iobinding(binding)", f"outputs = ({outputs},)"))
 
 
 def bound_output_source(written: OnnxNode, *, packs: bool) -> tuple[list[str], str]:

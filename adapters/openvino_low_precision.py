@@ -35,6 +35,7 @@ convolved = opset1.convolution(quantized, weight, {convolution})
 model = openvino.Model([opset1.result(convolved)], [x_port], "low_precision")
 compiled = openvino.Core().compile_model(model, "CPU", {settings})
 request = compiled.create_infer_request()
+# The call.
 request.infer([openvino.Tensor({x}.reshape(1, 1, 1, -1))])
 outputs = (np.array(request.get_output_tensor(0).data).reshape({x}.shape),)"""
 

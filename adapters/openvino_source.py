@@ -10,6 +10,7 @@ from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.openvino_fake_quantize import TYPES, built_in
 from tiebreak.adapters.openvino_onnx import BY_BITS, CARRIERS, PACKED, constants_of, model_for, packs
 from tiebreak.adapters.packed_bits import BITS, SOURCE
+from tiebreak.adapters.reproducer import CALL
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -48,6 +49,7 @@ def onnx_node_source(node: Node, inputs: Sequence[Array], settings: Mapping[str,
         fed_source("feeds", [(name, feed_value_source(name, kind, small)) for name, kind in kinds.items()]),
         "names = {port.get_any_name() for port in compiled.inputs}  # inputs of which only the type counts are dropped",
         "request = compiled.create_infer_request()",
+        CALL,
         "request.infer({name: value for name, value in feeds.items() if name in names})",
         f"outputs = ({', '.join((output_source(written.output, small), *further_sources(written)))},)",
     )
@@ -105,6 +107,7 @@ def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[
         'model = openvino.Model([opset1.result(operation)], inputs, "fake_quantize")',
         f'compiled = openvino.Core().compile_model(model, "CPU", {json.dumps(settings)})',
         "request = compiled.create_infer_request()",
+        CALL,
         f"request.infer([tensor(array, element_type) for array in ({''.join(f'{name}, ' for name in free)})])",
         f"outputs = (np.array(request.get_output_tensor(0).data){recast_source(kind)},)",
     )

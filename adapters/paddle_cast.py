@@ -26,6 +26,7 @@ LINES = """
 import paddle
 
 paddle.set_device("cpu")
+# The call.
 found = {given}.cast("{to}")
 outputs = ({taken},)
 library = f"paddle {{paddle.__version__}}"

@@ -1,7 +1,8 @@
 """Standalone scripts that show one discrepancy with the library's own API, without Tiebreak.
 
 A backend may have `reproducer(node, inputs) -> str`. Its Python lines find the node's inputs bound to arrays by name,
-and assign `outputs` (a tuple of arrays) and `library` (name and version). This module adds the rest of the script: the
+and assign `outputs` (a tuple of arrays) and `library` (name and version). The last statement about `outputs` is the
+call, or what stands below the line CALL: it can be made again. This module adds the rest of the script: the
 inputs bit by bit before those lines, and the comparison after them.
 """
 
@@ -18,6 +19,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
+CALL = "# The call."  # the line above the statements of the call, where more than the last one belong to it
 WORDS_A_LINE = 8
 LONGEST_LIST = 4096  # elements
 MOST_VALUES = 64  # distinct values of a longer array, which is written as places by value

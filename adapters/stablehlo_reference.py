@@ -49,6 +49,7 @@ def evaluated(module, given):
     return stablehlo.eval_module(stablehlo.deserialize_portable_artifact(context, artifact), [given])[0]
 
 
+# The call.
 with context:
     x = {given}
     found = evaluated(module, ir.DenseElementsAttr.get(x, type=ir.Type.parse("{kind}"), shape=list(x.shape)))

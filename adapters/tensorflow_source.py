@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tiebreak.adapters.reproducer import CALL
 from tiebreak.adapters.tensorflow_fake import ARGS, VARS, is_args
 from tiebreak.adapters.tensorflow_ngraph import ROUND_MODES, ranges_that_are_constants
 from tiebreak.adapters.tensorflow_quantize import named_dtype
@@ -153,7 +154,7 @@ def call_source(operator: str, named: Mapping[str, str], free: Sequence[str] = (
     """
     arguments = "".join(f"        {name}={name if name in free else value},\n" for name, value in named.items())
     if not free:
-        return f"result = tf.raw_ops.{operator}(\n{arguments}    )"
+        return f"{CALL}\n    result = tf.raw_ops.{operator}(\n{arguments}    )"
     given = ", ".join(f"{name}={named[name]}" for name in free)
     head = f"graph = tf.function(lambda {', '.join(free)}: tf.raw_ops.{operator}(\n"
-    return f"{head}{arguments}    ), {GRAPH})\n    result = graph({given})"
+    return f"{head}{arguments}    ), {GRAPH})\n    {CALL}\n    result = graph({given})"

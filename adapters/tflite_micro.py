@@ -39,6 +39,7 @@ from importlib.metadata import version
 from tflite_micro.python.tflite_micro import runtime
 
 {model}interpreter = runtime.Interpreter.from_bytes(model, arena_size={arena})
+# The call.
 interpreter.set_input({x}, 0)
 interpreter.invoke()
 outputs = (interpreter.get_output(0).reshape({shape}),)

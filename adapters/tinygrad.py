@@ -34,6 +34,7 @@ from tinygrad import Tensor
 from tinygrad.nn.onnx import OnnxRunner
 
 runner = OnnxRunner(Tensor(model.SerializeToString()))
+# The call.
 found = runner({{{inputs}}})
 outputs = tuple(found[value.name].numpy() for value in model.graph.output)
 library = "tinygrad"

@@ -41,6 +41,7 @@ import os
 os.environ["DEV"] = "CPU"
 from tinygrad import Tensor, dtypes
 
+# The call.
 found = {given}.cast(dtypes.{to})
 outputs = ({taken},)
 library = "tinygrad"

@@ -33,6 +33,7 @@ import torchao
 from torchao.prototype.mx_formats.config import ScaleCalculationMode
 from torchao.prototype.mx_formats.mx_tensor import to_mx
 {helpers}
+# The call.
 given = torch.from_numpy(x.view("uint{bits}")).view(torch.{real})
 scales, elements = to_mx(given, {element}, {block}, ScaleCalculationMode.{mode})
 held = elements.view(torch.uint8).numpy()
@@ -44,6 +45,7 @@ import torch
 import torchao
 from torchao.prototype.mx_formats.nvfp4_tensor import nvfp4_quantize, per_tensor_amax_to_scale
 {helpers}
+# The call.
 given = torch.from_numpy(x.view("uint{bits}")).view(torch.{real})
 scales, elements = nvfp4_quantize(given, {block}, {scale})
 held = elements.view(torch.uint8).numpy()

@@ -44,6 +44,7 @@ graph.addOperator(ts.Op.RESCALE, ["input", *constants], [output.name], attribute
 RUN_HERE = """
 import tosa_reference_model
 
+# The call.
 (found,), status = tosa_reference_model.run(bytes(graph.serialize()), [x])
 assert status.name in ("TOSA_VALID", "TOSA_UNPREDICTABLE"), status
 """

@@ -47,6 +47,7 @@ def cast(x_bits, y_bits, count, SIZE: tl.constexpr):
     tl.store(y_bits + places, y.to(tl.int{y_bits}, bitcast=True), mask=places < count)
 
 
+# The call.
 given = torch.from_numpy(np.array({x}, order="C").reshape(-1).view("int{x_bits}")).to("{device}")
 held = torch.zeros_like(given, dtype=torch.int{y_bits})
 cast[(triton.cdiv({x}.size, {size}),)](given, held, {x}.size, {size})

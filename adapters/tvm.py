@@ -19,6 +19,7 @@ from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 machine = relax.VirtualMachine(tvm.compile(from_onnx(model), target="llvm"), tvm.cpu())
+# The call.
 found = machine["main"]({inputs})  # one tensor, or several
 outputs = tuple(one.numpy() for one in ([found] if hasattr(found, "numpy") else found))
 library = f"tvm {{tvm.__version__}}"

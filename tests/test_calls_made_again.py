@@ -1,0 +1,111 @@
+"""Scripts about answers that change: each makes the library's own call again, and sees that the answer is another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.adapters import registry
+from tiebreak.adapters.failure_reproducer import Failure, call_of, failure_script
+from tiebreak.adapters.outcome import NOT_DETERMINISTIC
+from tiebreak.adapters.reproducer import CALL
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+# Counts the calls of the library's own function; an array that the script makes after a second one is another.
+COUNTED = """
+import sys
+
+import numpy as np
+
+CALLS, MADE = [], np.array
+
+
+def counted(owner, name):
+    plain = getattr(owner, name)
+
+    def wrapped(*given, **named):
+        CALLS.append(name)
+        return plain(*given, **named)
+
+    setattr(owner, name, wrapped)
+
+
+def changed(*given, **named):
+    found = MADE(*given, **named)
+    if len(CALLS) > 1 and sys._getframe(1).f_globals["__name__"] == "__main__":
+        found.view(np.uint8).reshape(-1)[:1] += 1
+    return found
+
+
+np.array = changed
+"""
+ORT, SESSION = "import onnxruntime", "onnxruntime.InferenceSession"
+OPENVINO = "import openvino", "openvino.InferRequest", "infer"
+LITERT = "from ai_edge_litert.interpreter import Interpreter", "Interpreter", "invoke"
+EVALUATOR = "from onnx.reference import ReferenceEvaluator as Machine", "Machine", "run"
+FAKE = "FakeQuantWithMinMaxVars"
+TENSORFLOW = "import tensorflow as tf", "tf.raw_ops", FAKE
+X = np.float32([0.5, 1.5, 2.5])
+LINEAR = (X, np.float32(1), np.uint8(0))
+TO_FLOAT8 = {"real": "float32", "quantized": "float8_e4m3fn"}
+RANGE = tuple(np.float32(end) for end in (0, 9, 0, 9))
+# (backend, operator, node, inputs, the library's own function)
+FLIPPING: tuple[tuple[str, str, Mapping[str, Any], tuple[Array, ...], tuple[str, str, str]], ...] = (
+    ("onnxruntime", "onnx.QuantizeLinear", {}, LINEAR, (ORT, SESSION, "run")),
+    ("onnxruntime", "onnx.Cast", TO_FLOAT8, (X,), (ORT, SESSION, "run_with_iobinding")),
+    ("onnxruntime-qdq", "onnx.QuantizeLinear", {}, LINEAR, (ORT, SESSION, "run")),
+    ("onnx-reference", "onnx.QuantizeLinear", {}, LINEAR, EVALUATOR),
+    ("openvino", "onnx.QuantizeLinear", {}, LINEAR, OPENVINO),
+    ("openvino", "openvino.FakeQuantize", {"attributes": {"levels": 256}}, (X, *RANGE), OPENVINO),
+    ("litert", "onnx.QuantizeLinear", {"quantized": "int8"}, (*LINEAR[:2], np.int8(0)), LITERT),
+    ("tensorflow", f"tensorflow.{FAKE}", {}, (X, np.float32(-1), np.float32(1)), TENSORFLOW),
+)
+
+
+def script(folder: Path, node: Node, inputs: tuple[Array, ...], lines: str, *flips: str) -> tuple[int, str]:
+    """Exit code and text of the script about an answer that changes, run where the library flips, or does not."""
+    failure = Failure("error", NOT_DETERMINISTIC, "it changed", [inputs[0].shape], 60.0, 4096)
+    text, path = failure_script("A title", node, inputs, failure, lines), folder / "script.py"
+    if flips:
+        imported, owner, name = flips
+        text = text.replace("\nimport os\n", f"\nimport os\n{COUNTED}{imported}\n\ncounted({owner}, {name!r})\n", 1)
+    path.write_text(text, encoding="utf-8")
+    words = [sys.executable, "-I", str(path)]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, env={}, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize(
+    ("name", "operator", "node", "inputs", "flips"), FLIPPING, ids=[f"{f[0]}-{f[1]}" for f in FLIPPING]
+)
+def test_a_script_makes_the_call_again_and_sees_what_changes(
+    tmp_path: Path,
+    name: str,
+    operator: str,
+    node: Mapping[str, Any],
+    inputs: tuple[Array, ...],
+    flips: tuple[str, str, str],
+) -> None:
+    made, backend = make_node(operator, **node), registry.load_backend(name)
+    lines = backend.reproducer(made, inputs)
+    code, text = script(tmp_path, made, inputs, lines, *flips)
+    assert code == 1 and "identical calls that give what the first one gave: [False, False, " in text, text
+    code, text = script(tmp_path, made, inputs, lines)
+    assert code == 0 and text.count("True") == 7, text
+
+
+def test_a_call_in_a_block_keeps_its_head_and_leaves_what_stands_before() -> None:
+    block = f"    graph = made()\n    {CALL}\n    found = graph(x)\n    outputs = (found,)\n"
+    lines = f'library = "a"\nwith device("b"):\n{block}'
+    assert call_of(lines + 'name = "c"\n') == 'with device("b"):\n    found = graph(x)\n    outputs = (found,)'
+    assert call_of("made = 1\noutputs = (call(made),)\nlibrary = 3") == "outputs = (call(made),)"
+    assert call_of(f"made = 1\n{CALL}\nfound = made()\noutputs = (found,)\n") == "found = made()\noutputs = (found,)"
