@@ -44,7 +44,7 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None) -> N
     most = {True: MOST_LINES, False: 1} if is_full else dict.fromkeys((True, False), 2 * MOST_LINES)
     sentences = headline_parts(told, chapters, console, most)
     last = remarks(run, console)
-    commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder)]
+    commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder, run.info["level"])]
     room = LINES - height(console, [*sentences, *last]) - sum(lines_of(line, console.width) for line in commands)
     first = [*matrix_parts(run, console, room), *sentences]
     room -= height(console, first) - height(console, sentences)
@@ -239,5 +239,5 @@ def weight(one: Headline) -> tuple[bool, bool, int]:
     return one.chapter != "own", one.finding.cause is not None and is_pathological(row), -row["elements"]
 
 
-def where_the_rest_is(folder: str) -> str:
-    return f"report: {folder}/report.html; as text: tiebreak report {shlex.quote(folder)} --text"
+def where_the_rest_is(folder: str, level: str) -> str:
+    return f"report: {folder}/report.html; as text: tiebreak report {shlex.quote(folder)} --text; level: {level}"
