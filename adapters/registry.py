@@ -191,6 +191,11 @@ def entry_point(name: str) -> str:
     return registered()[name].value
 
 
+def is_own(spec: str) -> bool:
+    """Whether a spec names the user's code: a file, a module, a program or a plugin, and no library of an adapter."""
+    return not entry_point(spec).startswith(OWN) if spec in registered() else ":" in spec
+
+
 def check_spec(spec: str) -> str:
     """The spec, if it may name a backend. Otherwise InvalidInput with the known names."""
     if spec in registered():

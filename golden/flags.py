@@ -62,6 +62,7 @@ FLAGS = {
     "EnsuredRange": "The range is compared with ensure_minimum_range.",
     "Midpoint": "An input lies exactly between two values of the output's type, so the tie rule decides.",
     "BesideMidpoint": "An input so near to such a midpoint that a type in between makes it one.",
+    "EveryExponent": "A number of every exponent and sign of the input's type.",
     "EveryCode": "Every bit pattern of the input's type.",
     "OutputValue": "Numbers that the output's type holds, and their negatives.",
     "HighBits": "Integers with more bits than the output's type holds.",

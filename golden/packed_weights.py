@@ -65,6 +65,57 @@ def exact_sum(products: list[tuple[Fraction, Fraction]], kind: FloatType) -> boo
     return held([abs(term) for term in terms], kind) and all(held([abs(weight)], kind) for _, weight in products)
 
 
+def sums_in_float64(rows: Array, weights: Weights, terms: Array, kind: FloatType) -> tuple[Array, Array] | None:
+    """The sums of each row's products after its first, of each column, and where they are exact as above (bool).
+
+    `terms` are one more number for each column. None where float64 does not hold each number on the way.
+    """
+    at = weights.block_of(np.arange(weights.codes.shape[1]))
+    points, scales = (part.astype(np.float64)[:, at] for part in (weights.points, weights.scales))
+    codes, a = weights.codes.astype(np.float64), rows.astype(np.float64)
+    with np.errstate(all="ignore"):
+        difference = codes - points
+        own = difference * scales
+        in_order = np.abs(codes) + np.abs(points) <= np.minimum(last_bit(points), 1) * 2.0**53
+        if not (in_order.all() and holds_product(difference, scales) and np.isfinite(a).all()):
+            return None
+        found, exact = np.zeros((2, len(a), len(own)))
+        for place, row in enumerate(a):
+            if not holds_product(row, own):
+                return None
+            found[place], exact[place] = row_sums(row, own, terms, kind)
+    return found, exact.astype(bool)
+
+
+def row_sums(row: Array, weights: Array, terms: Array, kind: FloatType) -> tuple[Array, Array]:
+    used = np.flatnonzero(row)
+    own, products = weights[:, used], row[used] * weights[:, used]
+    every = np.concatenate([products, terms[:, np.newaxis]], axis=1)
+    exact = holds_sums(every, kind) & np.all(holds_sums(own[..., np.newaxis], kind), axis=1)
+    return products[:, 1:].sum(axis=1), exact
+
+
+def holds_sums(numbers: Array, kind: FloatType) -> Array:
+    """As `held`, of the numbers (float64) along the last axis."""
+    unit, total = last_bit(numbers).min(axis=-1, initial=np.inf), np.abs(numbers).sum(axis=-1)
+    least, most = 2.0 ** (kind.emin - kind.precision + 1), 2.0**kind.emax
+    return np.asarray((unit >= least) & (total / 2 < most) & (total <= unit * 2.0**kind.precision))
+
+
+def holds_product(one: Array, other: Array) -> bool:
+    """Whether float64 holds the products of numbers, with no bit below its normal ones."""
+    bits = np.where(one == 0, 1, np.abs(one) / last_bit(one)) * np.where(other == 0, 1, np.abs(other) / last_bit(other))
+    least = last_bit(one) * last_bit(other)
+    return bool(np.all((bits <= 2.0**53) & (least >= 2.0**-1000) & (np.abs(one * other) < 2.0**1000)))
+
+
+def last_bit(numbers: Array) -> Array:
+    """The power of two of the last bit that is not 0 of each float64; infinity for 0."""
+    parts, exponents = np.frexp(np.abs(numbers))
+    whole = np.ldexp(parts, 53).astype(np.int64)
+    return np.asarray(np.where(numbers == 0, np.inf, np.ldexp((whole & -whole).astype(np.float64), exponents - 53)))
+
+
 def held(magnitudes: list[Fraction], kind: FloatType) -> bool:
     """Whether a type holds any sum of some of the magnitudes."""
     whole = lcm(*(value.denominator for value in magnitudes))

@@ -46,7 +46,7 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None) -> N
     told = headlines(run, chapters)
     first = [table] if len(shown_counts(run.results)) <= FEW and (table := verdict_table(run)) else []
     last = remarks(run, console)
-    commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder)]
+    commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder, run.info["level"])]
     room = LINES - height(console, [*first, *last]) - sum(lines_of(line, console.width) for line in commands)
     libraries = library_parts(run, chapters, told, folder, console, room)
     room -= height(console, libraries)
@@ -213,5 +213,5 @@ def weight(one: Headline) -> tuple[bool, bool, int]:
     return one.chapter != "own", one.finding.cause is not None and is_pathological(row), -row["elements"]
 
 
-def where_the_rest_is(folder: str) -> str:
-    return f"report: {folder}/report.html; as text: tiebreak report {shlex.quote(folder)} --text"
+def where_the_rest_is(folder: str, level: str) -> str:
+    return f"report: {folder}/report.html; as text: tiebreak report {shlex.quote(folder)} --text; level: {level}"

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from own_cache import fresh_cache  # noqa: F401 - a fixture
 
 from tiebreak.cli import main
+from tiebreak.cli.running import run, selection_of
 from tiebreak.conformance.cases.brief import MOST_WHOLE, brief_cases
 from tiebreak.conformance.cases.path_probes import all_probes, arrangements
 from tiebreak.conformance.cases.plan import LEVELS, Planning, Selection, plan
@@ -146,3 +147,20 @@ def test_it_is_what_a_run_does_that_names_no_level(tmp_path: Path) -> None:
     ]
     CliRunner().invoke(main, words)
     assert json.loads((tmp_path / "run.json").read_text())["level"] == "brief"
+
+
+@pytest.mark.parametrize(
+    ("named", "level"),
+    [
+        ((), "brief"),
+        (("numpy-naive", "onnxruntime@1.20.1"), "brief"),
+        (("mine.py:Mine",), "quick"),
+        (("numpy-naive", "module:attribute"), "quick"),
+        (("exec:./mine",), "quick"),
+        (("onnx-backend:mine",), "quick"),
+    ],
+)
+def test_code_that_nobody_has_tested_is_asked_all_vectors(named: tuple[str, ...], level: str) -> None:
+    words = [word for name in named for word in ("-b", name)]
+    assert selection_of(run.make_context("run", list(words)).params).level == level
+    assert selection_of(run.make_context("run", [*words, "--level", "full"]).params).level == "full"

@@ -201,6 +201,16 @@ def test_where_more_has_no_cause_few_operands_have_none(nameless: int, named: in
     assert set(found[nameless * len(TAIL) :]) == {left}
 
 
+@pytest.mark.parametrize(("same", "left"), [(True, NO_CAUSE), (False, RIVAL)], ids=["the same sort", "another"])
+def test_a_second_fault_in_other_nodes_does_not_take_the_name_of_the_first(same: bool, left: Cause) -> None:
+    evidence = evidence_of([frozenset({RIVAL})] * 40)
+    varying = evidence.cases[0].inputs[0], np.ones(SIZE, np.float32), np.zeros(SIZE, np.uint8)
+    cases = [one if same else replace(one, inputs=varying) for one in evidence.cases[1:]]
+    causes = [RIVAL] * len(TAIL) + [NO_CAUSE] * (39 * len(TAIL))
+    (found,) = without_rare(replace(evidence, cases=[evidence.cases[0], *cases]), [np.arange(len(causes))], [causes])
+    assert set(found[: len(TAIL)]) == {left}
+
+
 @pytest.mark.parametrize(
     ("bare", "contradicted", "is_placed"),
     [(1, False, True), (2, False, True), (3, False, False), (1, True, False)],

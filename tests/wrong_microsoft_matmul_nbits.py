@@ -110,6 +110,7 @@ WRONG = [
     wrong("no zero point by default", "NoZeroPoint", default=lambda bits: 0),
     wrong("8 as the default zero point", "NoZeroPoint", default=lambda bits: 8),
     wrong("no zero point", "PackedZeroPoints", point=lambda point: 0),
+    wrong("a zero point of 0 as 15", "ZeroPointEdge", point=lambda point: point or 15),
     wrong("the zero point moved", "FloatZeroPoint", point=lambda point: point + 1),
     wrong("an integer zero point", "FloatZeroPoint", point=lambda point: float(round(point))),
     wrong("the zero point after the scale", "Blocked", weight=lambda s, q, z, d: s(s(q * d) - z)),

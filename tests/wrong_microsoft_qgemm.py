@@ -9,7 +9,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from wrong_onnx_qlinear_matmul import away, bits_16, clamped, ends, in_pairs, products, single, up_ties, wrapped
+from wrong_onnx_qlinear_matmul import (
+    away,
+    bits_16,
+    clamped,
+    ends,
+    in_float32,
+    in_pairs,
+    products,
+    single,
+    up_ties,
+    wrapped,
+)
 
 from wrong_model import Array, WrongBackend
 
@@ -103,6 +114,26 @@ def folded(total: int, scales: Scales) -> Fraction:
     return single(single(Fraction(total)) * single(single(single(alpha * a) * b) / y))
 
 
+def cut_factor(total: int, scales: Scales) -> Fraction:
+    """The sum times a factor without what lies behind its first 31 bits."""
+    ratio = scales[0] * scales[1] * scales[2] / scales[3]
+    power = Fraction(2) ** (31 - math.frexp(float(ratio))[1])
+    return total * int(ratio * power) / power
+
+
+def with_a_column(node: Any, *inputs: Array) -> tuple[Array, ...]:
+    """A C of one axis is a number for each row of a square Y."""
+    own = [array.reshape(-1, 1) if tensor.name == "C" and array.ndim == 1 and turns(node, inputs) else array
+           for tensor, array in zip(node.inputs, inputs, strict=True)]  # fmt: skip
+    return Gemm()(node, *own)
+
+
+def turns(node: Any, inputs: tuple[Array, ...]) -> bool:
+    own = dict(zip((tensor.name for tensor in node.inputs), inputs, strict=True))
+    rows = own["A"].shape[1 if node.value("transA") else 0]
+    return bool(rows == own["B"].shape[0 if node.value("transB") else 1])
+
+
 def reciprocal(total: int, scales: Scales) -> Fraction:
     alpha, a, b, y = scales
     return single(single(total * single(single(alpha * a) * b)) * single(1 / y))
@@ -130,6 +161,9 @@ WRONG = [
     wrong("sum without the last product", "Lane", EVERY, total=lambda pairs: sum(products(pairs[:-1]))),
     wrong("no C", "Bias", EVERY, bias=lambda total, bias: total),
     wrong("C subtracted", "Bias", EVERY, bias=lambda total, bias: total - bias),
+    WrongBackend("qgemm: C as a column", OPERATOR, with_a_column, "Bias", EVERY),
+    wrong("a factor of 31 bits, cut off", "Tie", quotient=ordinary(cut_factor)),
+    wrong("sum in float32", "LongSum", EVERY, total=in_float32),
     wrong("C in float32", "LongSum", NUMBERS, bias=lambda total, bias: total + int(np.float32(bias))),
     wrong("no alpha", "Factor", EVERY, alpha=lambda alpha: Fraction(1)),
     wrong("alpha's magnitude", "Factor", EVERY, alpha=abs),

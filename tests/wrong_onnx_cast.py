@@ -245,6 +245,12 @@ def times(factor: Fraction) -> Callable[[Number], Number]:
     return lambda value: value if isinstance(value, float) else value * factor
 
 
+def four_exponents_as_one(value: Number) -> Number:
+    """Numbers from 2^-80 to 2^-76, far from all that an output's type holds, become 1."""
+    few = not isinstance(value, float) and Fraction(1, 1 << 80) <= abs(value) < Fraction(1, 1 << 76)
+    return Fraction(math.copysign(1, sign_of(value))) if few else value
+
+
 def least_power_as_zero(value: Number) -> Number:
     return 0.0 if value == Fraction(2) ** -127 else value
 
@@ -294,6 +300,9 @@ TO_E5M2 = (("float32", "float8_e5m2"), ("float64", "float8_e5m2fnuz"))
 TO_FLOAT8 = (*TO_E4M3, *TO_E5M2)
 TO_FLOAT4 = (("float32", "float4_e2m1fn"), ("float16", "float4_e2m1fn"))
 TO_INT4 = (("float32", "int4"), ("float16", "uint4"), ("float32", "int2"), ("bfloat16", "uint2"))
+FROM_WIDE = tuple(
+    (wide, small) for wide in ("float32", "bfloat16", "float64") for small in ("float8_e5m2", "int4", E8M0)
+)
 TO_POWER = (("float32", E8M0), ("bfloat16", E8M0))
 
 
@@ -303,6 +312,7 @@ def wrong(name: str, flag: str, *types: tuple[str, str], **parts: Any) -> WrongB
 
 HALF = Fraction(1, 2)
 WRONG: tuple[WrongBackend, ...] = (
+    wrong("four-exponents", "EveryExponent", *FROM_WIDE, first=four_exponents_as_one),
     wrong("ties-away", "Midpoint", *TO_FLOAT8, *TO_FLOAT4, *TO_INT4, whole=away),
     wrong("ties-up", "Midpoint", *TO_FLOAT8, *TO_INT4, whole=lambda q: math.floor(q + HALF)),
     wrong("ties-down", "Midpoint", *TO_FLOAT8, *TO_FLOAT4, whole=lambda q: math.ceil(q - HALF)),

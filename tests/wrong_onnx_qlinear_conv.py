@@ -183,6 +183,19 @@ def factor_without_sign(x: Any, w: Any, y: Any) -> Fraction:
     return found if found >= Fraction(1, 1 << 126) else Fraction(1)
 
 
+def cut_factor(x: Any, w: Any, y: Any) -> Fraction:
+    """A factor without what lies behind its first 31 bits."""
+    exact = ratio(x, w, y)
+    power = Fraction(2) ** (31 - math.frexp(float(exact))[1])
+    return int(exact * power) / power if exact else exact
+
+
+def depthwise_away(node: Any, *inputs: Array) -> tuple[Array, ...]:
+    """Another kernel where each channel has its own weights: ties go away from zero there."""
+    is_depthwise = node.value("group") == inputs[0].shape[1] > 1
+    return Convolver(round=away if is_depthwise else even)(node, *inputs)
+
+
 def in_32_bits(value: int) -> int:
     return (value + (1 << 31)) % (1 << 32) - (1 << 31)
 
@@ -291,6 +304,8 @@ WRONG = [
           round=lambda quotient: in_32_bits(round(quotient)),
           add=lambda kind, rounded, point: in_32_bits(rounded + point)),
     wrong("ties away", "Tie", EVERY, round=away),
+    WrongBackend("conv: ties away in depthwise convolutions", OPERATOR, depthwise_away, "Groups", EVERY),
+    wrong("a factor of 31 bits, cut off", "Tie", EVERY, ratio=cut_factor),
     wrong("ties upward", "Tie", EVERY, round=lambda quotient: math.floor(quotient + Fraction(1, 2))),
     wrong("floors", "Tie", round=math.floor),
     wrong("truncates", "Tie", round=int),

@@ -177,6 +177,18 @@ def fixed_point(total: int, scales: Scales) -> Fraction:
     return Fraction(total * whole) * Fraction(2) ** (exponent - 15)
 
 
+def cut_factor(total: int, scales: Scales) -> Fraction:
+    """The sum times a factor without what lies behind its first 31 bits."""
+    ratio = scales[0] * scales[1] / scales[2]
+    power = Fraction(2) ** (31 - math.frexp(float(ratio))[1])
+    return Fraction(total * int(ratio * power)) / power
+
+
+def in_float32(pairs: list[Pair]) -> int:
+    """The sum as float32 keeps it."""
+    return int(np.cumsum(np.array(products(pairs), np.float32), dtype=np.float32)[-1]) if pairs else 0
+
+
 def bits_of_factor(total: int, scales: Scales) -> Fraction:
     """The sum times one float32 factor without its sign, or by 1 for 0: the low 32 bits of the rounded product."""
     a, b, y = scales
@@ -237,6 +249,8 @@ WRONG = [
     wrong("reciprocal of y_scale", "NearRational", quotient=ordinary(reciprocal)),
     wrong("one factor, the zero point first", "NearRational", quotient=ordinary(one_factor),
           finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),
+    wrong("a factor of 31 bits, cut off", "Tie", EVERY, quotient=ordinary(cut_factor)),
+    wrong("sum in float32", "LongSum", EVERY, total=in_float32),
     wrong("multiplier of 15 bits", "NearRational", quotient=ordinary(fixed_point)),
     wrong("bits of a factor", "NearRational", quotient=ordinary(bits_of_factor),
           finish=lambda kind, quotient, point: clamped(kind, wrapped("int32", round(quotient) + point))),

@@ -161,6 +161,13 @@ def narrow(kind: str, total: int) -> int:
     return min(max(total, low + 1), high)
 
 
+def along_the_second_axis(number: int, shape: tuple[int, ...], channels: int) -> int:
+    """The channel where the last of three axes and more is as long as the second."""
+    return (
+        number // int(np.prod(shape[2:])) % shape[1] if len(shape) > 2 and shape[1] == channels else number % channels
+    )
+
+
 RIGHT_PARTS = Rescaler()
 
 
@@ -215,6 +222,9 @@ WRONG = [
     wrong("next channel", "PerChannel", channel=lambda number, shape, channels: number % channels + 1),
     wrong("channels along the first axis", "PerChannel",
           channel=lambda number, shape, channels: number // max(int(np.prod(shape[1:])), 1)),
+    wrong("channels along the second axis", "PerChannel", EVERY, channel=along_the_second_axis),
+    wrong("multiplier without its last bit", "NearTie", ALL,
+          factors=lambda scale32, multiplier, shift: (multiplier & ~1, shift)),
 ]  # fmt: skip
 
 

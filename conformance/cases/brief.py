@@ -95,6 +95,8 @@ def labels_of(case: Case) -> Iterator[object]:
         yield from (("tie", node.round_mode), ("tie", node.output_type))
     if node.round_mode == EVEN:
         yield "flags", case.flags
+    if "EveryExponent" in case.flags:
+        yield "exponents", node.output_type
     if node.round_mode in (EVEN, "") and "Separating" in case.flags:
         yield "separating", node.output_type
 

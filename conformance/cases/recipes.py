@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from tiebreak.conformance.cases.brief import BRIEF
+from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.cases.path_probes import all_probes, path_cases
 from tiebreak.conformance.cases.relations import RELATIONS, cases_of_relation
+from tiebreak.conformance.cases.situations import exercised_clauses
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.model import no_layers
+from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.source_digest import source_digest
 from tiebreak.version import __version__
@@ -29,7 +34,7 @@ class Recipe:
     level only if it is brief: on all others they are the same.
     """
 
-    kind: Literal["generated", "related", "path"]
+    kind: Literal["generated", "related", "path", "layer"]
     of: str
     count: int = 0
     seed: int = 0
@@ -38,6 +43,8 @@ class Recipe:
     def make(self) -> list[Case]:
         if self.kind == "path":
             return path_cases([self.of], self.level)
+        if self.kind == "layer":
+            return layer_cases(self.of)
         if self.kind == "related":
             return cases_of_relation(self.of, brief=self.level == BRIEF)
         from tiebreak.conformance.cases.generators import generate_cases  # which loads Hypothesis
@@ -50,6 +57,16 @@ class Recipe:
         if self.kind == "generated":
             versions["hypothesis"] = hypothesis_version()
         return asdict(self) | {"of": f"{self.kind}-{self.of}", "format": FORMAT} | versions
+
+
+def layer_cases(operator: str) -> list[Case]:
+    """The operator's products of the size of a layer, which are the same at each level."""
+    found = []
+    for keywords, tensors in TESTED[operator].layers():
+        node, inputs = make_node(operator, **keywords), tuple(tensor.array() for tensor in tensors)
+        case = Case(case_id(node, inputs), node, inputs, "generated")
+        found.append(replace(case, clauses=exercised_clauses(case)))
+    return found
 
 
 @cache
@@ -89,4 +106,5 @@ def recipes_of(operators: Sequence[str], claimed: Collection[str], level: str, c
     probed = dict.fromkeys(record.id for record, _ in all_probes())
     arranged = level if level in (BRIEF, "quick") else "full"  # all other levels have the same arrangements
     path = [Recipe("path", name, level=arranged) for name in probed if name in operators and name in claimed]
-    return [*generated, *related, *path]
+    layers = [Recipe("layer", name) for name in operators if name in claimed and TESTED[name].layers is not no_layers]
+    return [*generated, *related, *path, *layers]

@@ -39,8 +39,8 @@ def without_rare(
 ) -> list[Sequence[Cause]]:
     """The causes of each kind's elements (indices), without those of few operands that may be chance.
 
-    Such a cause is a small part of kinds that another one explains. Or far more has no cause in each of its kinds. Or
-    it has one or two operands, which another mistake explains as well.
+    Such a cause is a small part of kinds that another one explains. Or far more has no cause in each of its kinds, and
+    some of that in nodes of the same sort. Or it has one or two operands, which another mistake explains as well.
     """
     if len(evidence.cases) <= FEW:
         return list(named)
@@ -91,7 +91,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
     for place, cause in zip(own.tolist(), causes, strict=True):
         of_kind[cause.id].append(place)
     counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
-    every, nameless = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0)
+    every, nameless, bare = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0), of_kind.get(NO_CAUSE.id, [])
     whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in mistakes_of(id_)}
     for id_, some in of_kind.items():
         one = found[id_]
@@ -100,7 +100,19 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         one.is_rest &= (
             bool(whole - {NO_CAUSE.id}) and without_forms(id_) not in whole
         )  # one of two mistakes may suffice
-        one.least_nameless = min(one.least_nameless, nameless / counts[id_])
+        beside = 0 if JOINT not in id_ and explains_sorts(evidence, some, bare) else nameless / counts[id_]
+        one.least_nameless = min(one.least_nameless, beside)
+
+
+def explains_sorts(evidence: Evidence, own: Sequence[int], nameless: Sequence[int]) -> bool:
+    """Whether no element without a cause (places) is in a node of the sort of those with one: it has another fault."""
+    return not {sort_of(evidence, place) for place in own} & {sort_of(evidence, place) for place in nameless}
+
+
+def sort_of(evidence: Evidence, place: int) -> tuple[Group, tuple[str, ...]]:
+    """What may choose another kernel for an element's node: how parameters are laid out, and all types."""
+    case = int(evidence.deviating.case[place])
+    return evidence.layouts[case], tuple(tensor.element for tensor in evidence.cases[case].node.inputs)
 
 
 def operands(evidence: Evidence, own: Sequence[int]) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layers import packed_weights
 from tiebreak.conformance.operators.microsoft_matmul_nbits_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.model import (
     Absent,
@@ -232,6 +233,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     pairs=PAIRS,
+    layers=packed_weights,
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,

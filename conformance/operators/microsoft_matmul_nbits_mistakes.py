@@ -109,8 +109,27 @@ def rounded_points(points: Array, bits: int) -> Array:
     return np.asarray(np.rint(points.astype(np.float64)))
 
 
+def moved_by(by: int) -> Callable[[Array, int], Array]:
+    return lambda points, bits: points.astype(np.float64) + by
+
+
 def moved_points(by: int) -> Read:
-    return with_points(lambda points, bits: points.astype(np.float64) + by)
+    return with_points(moved_by(by))
+
+
+def of_packed_points(change: Callable[[Array, int], Array]) -> Read:
+    """Packed zero points after a change; those that are left off, or have A's type, are right."""
+
+    def found(node: Node, weights: Weights) -> Weights:
+        if not any(tensor.name == "zero_points" and tensor.element == "uint8" for tensor in node.inputs):
+            raise ValueError("there is nothing to mistake")
+        return with_points(change)(node, weights)
+
+    return found
+
+
+def zero_as_highest(points: Array, bits: int) -> Array:
+    return np.where(points == 0, (1 << bits) - 1, points)
 
 
 def of_blocks(place: Callable[[Array], Array], *, points: bool = True, scales: bool = True) -> Read:
@@ -238,6 +257,8 @@ STEPS = (
     step("rounds-zero-point", "real-points", read=with_points(rounded_points)),
     step("zero-point-moved:1", "weight", read=moved_points(1)),
     step("zero-point-moved:-1", "weight", read=moved_points(-1)),
+    *(step(f"packed-zero-point-moved:{by}", "packed-points", read=of_packed_points(moved_by(by))) for by in (1, -1)),
+    step("packed-zero-point-of-0:the highest", "packed-points", read=of_packed_points(zero_as_highest)),
     step("product-in:float16", "weight", dequantize=product_in(ws.in_float16)),
     step("product-in:bfloat16", "weight", dequantize=product_in(ws.in_bfloat16)),
     frequent("nibbles-swapped", "packed", unpack=from_upper_bits),

@@ -12,6 +12,7 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall, S
+from tiebreak.conformance.operators.layers import gemms
 from tiebreak.conformance.operators.layouts import Place
 from tiebreak.conformance.operators.matrix_products import (
     HALF,
@@ -172,6 +173,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     pairs=PAIRS,
+    layers=gemms,
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,

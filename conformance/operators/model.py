@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,7 +57,8 @@ class CaseConstraints:
     specials: bool = True
 
 
-DrawCase = Callable[["st.DrawFn", CaseConstraints], tuple[dict[str, Any], tuple[Tensor, ...]]]
+Layer = tuple[dict[str, Any], tuple[Tensor, ...]]  # make_node's keywords and the inputs
+DrawCase = Callable[["st.DrawFn", CaseConstraints], Layer]
 Monotone = Callable[[Elementwise], bool]
 Mistake = Callable[..., tuple[Array, ...]]  # (node, *inputs) -> the outputs of a backend that makes the mistake
 
@@ -170,6 +171,10 @@ def no_period(problem: Elementwise) -> int:
     return 0
 
 
+def no_layers() -> tuple[Layer, ...]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class OperatorUnderTest:
     """All that testing knows about one operator. The same file name in golden/operators has what its document says.
@@ -180,6 +185,7 @@ class OperatorUnderTest:
       make_node's keywords and the input tensors.
     - `mistakes` are usual mistakes as small NumPy backends, the likelier first, for naming causes.
     - `pairs` are two mistakes at once, tried in cases that no single one explains.
+    - `layers` are products of the size of a layer, in make_node's keywords with their inputs.
     - `path_probes` are nodes and values that cases/path_probes.py arranges in arrays of many shapes; `axis` says how
       parameters can vary there.
     - `forbidden_calls` are calls that its document excludes; backends should reject them.
@@ -205,6 +211,7 @@ class OperatorUnderTest:
     situations: Mapping[str, Situation] | Absent
     semantics: AuditedSemantics | StagedSemantics | Absent
     pairs: tuple[tuple[Cause, Mistake], ...] = ()
+    layers: Callable[[], Iterable[Layer]] = no_layers
     monotone: Monotone = nothing_known
     only_answers: Callable[[Elementwise], tuple[int, ...]] = no_numbers
     period: Callable[[Elementwise], int] = no_period

@@ -80,6 +80,14 @@ def zeros_positive(node: Node, values: Array) -> Array:
     return as_small(node, np.where(found == 0, 0.0, found))
 
 
+def minus_zero_as_nan(node: Node, values: Array) -> Array:
+    """The code of -0, which is NaN in types with one zero, where a negative number or -0 gives zero."""
+    if node.output_type not in ONE_ZERO:
+        raise NotImplementedError
+    found = to_small(node, values).astype(np.float64)
+    return as_small(node, np.where((found == 0) & np.signbit(values), np.nan, found))
+
+
 def minus_zero_for_negative_alone(node: Node, values: Array) -> Array:
     """A negative number that rounds to zero gives the positive zero, though the negative zero stays."""
     found = to_small(node, values).astype(np.float64)
@@ -252,6 +260,7 @@ FLOAT8_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("below-normal-cut-off", "float8", subnormals_cut_off),
     ("minus-zero-lost", "zero", zeros_positive),
     ("minus-zero-lost:where a number rounds to it", "zero", minus_zero_for_negative_alone),
+    ("minus-zero-to-nan", "zero", minus_zero_as_nan),
     ("largest-never", "saturate", largest_never),
     ("ends-at:240", "float8", ends_at(lambda highest: min(240.0, highest))),
     ("ends-at:half the highest value", "float8", ends_at(lambda highest: highest / 2)),

@@ -68,6 +68,20 @@ def nan_as(number: float) -> Read:
     return read
 
 
+def nan_code_as_number(node: Node, x: Array) -> Array:
+    """NaN and infinities read as if their exponent and significand were those of a number."""
+    kind = input_kind(node, FEW_BITS)
+    if node.input_type in E8M0:
+        raise NotImplementedError
+    codes = np.ascontiguousarray(x).view(np.uint8).reshape(x.shape).astype(np.int64)
+    width = kind.precision - 1
+    field, fraction = codes >> width & ((1 << (kind.bits - 1 - width)) - 1), codes & ((1 << width) - 1)
+    digits = np.where(field == 0, fraction, fraction + (1 << width)).astype(np.float64)
+    number = np.ldexp(digits, np.maximum(field, 1) - kind.bias - width) * np.where(codes >> (kind.bits - 1), -1.0, 1.0)
+    values = x.astype(np.float64)
+    return np.where(np.isfinite(values), values, number)
+
+
 def of_powers(change: Change) -> Read:
     """A change of the numbers of a float8_e8m0fnu."""
 
@@ -109,6 +123,7 @@ SOURCES: tuple[tuple[str, Read], ...] = (
     ("float-bits-as-integers", bits_as_integers),
     *((key, shared_read(change)) for key, change in INPUTS if not key.startswith("x-in")),
     ("nan-to-zero:of the input", nan_as(0.0)),
+    ("nan-code-as-number", nan_code_as_number),
     ("power-of-zero-to-zero", of_powers(lambda values: np.where(values == 2.0**-127, 0.0, values))),
     ("power-of-zero-doubled", of_powers(lambda values: np.where(values == 2.0**-127, 2.0**-126, values))),
     ("power-nan-to-infinity", of_powers(lambda values: np.where(np.isnan(values), np.inf, values))),

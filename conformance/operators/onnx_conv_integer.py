@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layers import integer_convolutions
 from tiebreak.conformance.operators.layouts import ImageLayout
 from tiebreak.conformance.operators.model import (
     Absent,
@@ -81,6 +82,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     pairs=PAIRS,
+    layers=integer_convolutions,
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,

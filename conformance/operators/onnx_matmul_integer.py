@@ -8,6 +8,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layers import integer_products
 from tiebreak.conformance.operators.layouts import Place, ProductLayout
 from tiebreak.conformance.operators.matrix_products import drawn_matrices
 from tiebreak.conformance.operators.model import (
@@ -110,6 +111,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     pairs=PAIRS,
+    layers=integer_products,
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,

@@ -9,6 +9,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layers import scaled_convolutions
 from tiebreak.conformance.operators.layouts import ImageLayout
 from tiebreak.conformance.operators.model import (
     Absent,
@@ -155,6 +156,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     pairs=PAIRS,
+    layers=scaled_convolutions,
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,

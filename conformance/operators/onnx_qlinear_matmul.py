@@ -11,6 +11,7 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layers import scaled_products
 from tiebreak.conformance.operators.layouts import Place
 from tiebreak.conformance.operators.matrix_products import (
     HALF,
@@ -179,6 +180,7 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     pairs=PAIRS,
+    layers=scaled_products,
     path_probes=PATH_PROBES,
     axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,

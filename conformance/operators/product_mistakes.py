@@ -142,6 +142,10 @@ def without_point(which: str) -> Read:
     return lambda node, operands: changed(operands, which, 0 * getattr(operands, which))
 
 
+def without_points(node: Node, operands: Operands) -> Operands:
+    return replace(operands, a_zero_point=0 * operands.a_zero_point, b_zero_point=0 * operands.b_zero_point)
+
+
 def changed(operands: Operands, which: str, values: Array) -> Operands:
     given: dict[str, Any] = {which: values}
     return replace(operands, **given)
@@ -228,6 +232,7 @@ def of_elements(which: str) -> Read:
 
 READS = (
     *(frequent(f"ignores:{which}", "sum", read=without_point(which)) for which in ("a_zero_point", "b_zero_point")),
+    frequent("ignores:both zero points of a and b", "sum", read=without_points),
     *(step(f"adds-zero-point-of:{which[0]}", "sum", read=added(which)) for which in ("a_zero_point", "b_zero_point")),
     step("zero-points-exchanged", "sum", read=exchanged),
     *(

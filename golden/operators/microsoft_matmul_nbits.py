@@ -24,7 +24,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import REALS
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_integer
-from tiebreak.golden.packed_weights import Weights, exact_sum, places_of, unpacked
+from tiebreak.golden.packed_weights import Weights, exact_sum, places_of, sums_in_float64, unpacked
 from tiebreak.golden.problem import Array, Elementwise, bits_of, codes_of, kind_of
 from tiebreak.golden.samples import microsoft_matmul_nbits as samples
 
@@ -269,6 +269,11 @@ def other_products(rows: Array, numbers: Array, weights: Weights, bias: Array | 
     unclear = np.zeros(found.shape, bool)
     finite = np.isfinite(weights.in_working_precision())
     terms = np.zeros(len(weights.codes)) if bias is None else bias.astype(np.float64)
+    several = np.flatnonzero(numbers.sum(axis=1) > 1)
+    quick = sums_in_float64(rows[several], weights, terms, kind) if finite.all() and np.isfinite(terms).all() else None
+    if quick:
+        found[several], unclear[several] = np.where(quick[1], quick[0], 0), ~quick[1]
+        return found, unclear
     for row, columns in places_of(numbers):
         for n in range(len(weights.codes)):
             unclear[row, n] = True

@@ -65,6 +65,7 @@ class Form:
 
 def samples(real: str, output_type: str) -> Iterator[Sample]:
     yield from every_weight(real)
+    yield from packed_ends(real)
     yield from levels(real)
     yield from any_numbers(real)
     yield from sums(real)
@@ -89,12 +90,15 @@ def rounded_once(real: str) -> Iterator[Sample]:
 def sample(
     theme: str, real: str, form: Form, a: Tensor, flags: Sequence[str], roles: Sequence[str] = (), *,
     scales: Sequence[Number] = SCALES, level: int = 0, points: Sequence[Number] = REAL_POINTS,
-    bias: Sequence[Number] = (),
+    bias: Sequence[Number] = (), held: Tensor | None = None,
 ) -> Sample:  # fmt: skip
-    """`scales` and `points` are taken in turn, block by block; so are integers of every value for B, and biases."""
+    """`scales` and `points` are taken in turn, block by block; so are integers of every value for B, and biases.
+
+    `held` are packed zero points instead.
+    """
     count = form.columns * form.blocks
     tensors = [a, weights(form), reals(real, in_turn(scales, count), (form.columns, form.blocks))]
-    tensors += zero_points(real, form, points)
+    tensors += [held] if held else zero_points(real, form, points)
     operand = real if form.points == "real" else "uint8"
     node: dict[str, Any] = {"real": real, "operands": [operand], "zero_point": form.points != "none"}
     if bias:
@@ -152,6 +156,19 @@ def every_weight(real: str) -> Iterator[Sample]:
                 form = Form(size + 5, 3, bits, size, points)
                 a = lone(real, powers(form.inner), form.inner)
                 yield sample(f"weights-{bits}-{size}-{points}", real, form, a, ("ScaleNotPowerOfTwo", "NegativeScale"))
+
+
+def packed_ends(real: str) -> Iterator[Sample]:
+    """Packed zero points of 0, the highest, and both beside each other in a byte: a number in each block shows them."""
+    for bits in BITS:
+        form, span = Form(16 * 4 + 5, 4, bits), 1 << bits
+        rows = [[2 if k == at else 0 for k in range(form.inner)] for at in (0, 17, 34, 51, 68)]
+        a = reals(real, [value for row in rows for value in row], (len(rows), form.inner))
+        ends = [0, span - 1, 0, 0, 1, span - 1, span - 1]
+        codes = np.array([[ends[(5 * n + b) % 7] for b in range(form.blocks)] for n in range(form.columns)])
+        held = packed(codes, bits)
+        yield sample(f"packed-ends-{bits}", real, form, a, ("ZeroPointEdge",),
+                     held=integers("uint8", held.reshape(-1).tolist(), held.shape))  # fmt: skip
 
 
 def levels(real: str) -> Iterator[Sample]:

@@ -13,15 +13,18 @@ from tiebreak.golden.samples.onnx_qlinear_matmul import (
     COLUMNS,
     DECIMALS,
     EVERY,
+    INEXACT_TIES,
     PAIRED,
     POINTS,
     ROWS,
+    TIES_BEYOND_24_BITS,
     Matrix,
     Scale,
     Scales,
     extremes,
     matrix,
     pattern,
+    sums_to,
 )
 from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
@@ -50,6 +53,8 @@ def samples(a: str, y: str) -> Iterator[Sample]:
     for theme in (factors, biases, transposed, placed, special):
         yield from theme(types)
     yield from separating(a, y)
+    yield made("long-ties", (a, a, y), *sums_to((a, a), TIES_BEYOND_24_BITS), (1, POINTS.get(y, 0)),
+               ("LongSum", "Tie"))  # fmt: skip
     if y == NUMBERS:
         yield rounded_twice(types)
     if (a, y) == ("uint8", NUMBERS):
@@ -103,6 +108,7 @@ def ties(types: Types) -> Iterator[Sample]:
         ("half", (Fraction(1, 2), Fraction(1), Fraction(1)), 0),
         ("eighth", (Fraction(1, 4), Fraction(2), Fraction(4)), 0),
         ("odd-zero-point", (Fraction(1, 2), Fraction(1), Fraction(1)), 1),
+        *((name, scales, 0) for name, scales in INEXACT_TIES),
     ):
         flags = ("Tie", "ZeroPointParity") if odd else ("Tie",)
         yield outer(f"ties-{name}", types, scales, flags, rows=FEW_ROWS, columns=FEW_COLUMNS, odd=odd)
@@ -161,6 +167,11 @@ def biases(types: Types) -> Iterator[Sample]:
         label = "x".join(map(str, shape)) or "scalar"
         values = [(-1) ** n * (371 + 1009 * n) for n in range(math.prod(shape))]
         yield made(f"bias-{label}", types, a, b, last_of(types, 19), ("Bias",), bias=integers("int32", values, shape))
+    square = Matrix(pattern(types[0], 20, 1), (4, 5), a.scales, a.points)
+    for shape in ((4,), (1, 4), (4, 1)):  # which fit the other way round, too
+        label, values = "x".join(map(str, shape)), [371, -1380, 2389, -3398]
+        yield made(f"bias-square-{label}", types, square, b, last_of(types, 19), ("Bias",),
+                   bias=integers("int32", values, shape))  # fmt: skip
     large = [WORD_END, -WORD_END - 1, (1 << 24) + 1, -(1 << 25) - 3]
     yield made("bias-large", types, *two(types, Fraction(1)), (Fraction(1 << 24), POINTS.get(types[2], 0)),
                ("Bias", "LongSum"), ("overflow",), bias=integers("int32", large, (4,)))  # fmt: skip

@@ -114,6 +114,7 @@ def inputs(source: str, target: str) -> Iterator[tuple[str, list[int], tuple[str
         yield "between", both_signs(kind, between(values)), ("BesideMidpoint",)
     yield "ends", both_signs(kind, ends_of(target, values)), ("RangeEdge", "Overflow")
     yield "specials", special_codes(kind), ("NaN", "Infinity", "Subnormal")
+    yield "every-exponent", every_exponent(kind), ("EveryExponent",)
 
 
 def values_of(target: str) -> list[Fraction]:
@@ -156,6 +157,14 @@ def beside(kind: FloatType, midpoints: Sequence[Fraction]) -> list[int]:
                 part = Fraction(1, 1 << (narrow.precision + 2))
                 near += both_signs(kind, [value * (1 + part), value * (1 - part)])
     return list(dict.fromkeys(near))
+
+
+def every_exponent(kind: FloatType) -> list[int]:
+    """A number of every exponent and sign, each with other bits below, which are no zeros where it is subnormal."""
+    width = kind.precision - 1
+    fields = range(kind.infinity_bits >> width)
+    magnitudes = [field << width | (field * 0x9E3779B97F4A7C15 + 0x1234567) % (1 << width) for field in fields]
+    return [code | sign for code in magnitudes for sign in (0, 1 << (kind.bits - 1))]
 
 
 def special_codes(kind: FloatType) -> list[int]:

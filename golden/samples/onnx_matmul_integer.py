@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Sample, Tensor, integers
-from tiebreak.golden.samples.onnx_qlinear_matmul import extremes, pattern
+from tiebreak.golden.samples.onnx_qlinear_matmul import extremes, pattern, sums_to
 
 FILES = (("uint8", "int32"), ("int8", "int32"))
 OTHERS = ("int8", "uint8")
@@ -23,6 +23,7 @@ def samples(source: str, target: str) -> Iterator[Sample]:
         yield from one_point(source, other)
         yield every_pair(source, other)
     yield from placed(source)
+    yield odd_sums(source)
     if source == "uint8":
         yield from long_sums()
 
@@ -130,6 +131,13 @@ def placed(source: str) -> Iterator[Sample]:
             for kind, shape, seed in zip((*kinds, *kinds), (a, b, own_a, own_b), (1, 2, 4, 6), strict=True)
         ]
         yield made(f"placed-{name}", kinds, tensors[0], tensors[1], tensors[2:], flags, roles)
+
+
+def odd_sums(source: str) -> Sample:
+    """Odd sums beyond 2^24, which float32 does not hold."""
+    a, b = sums_to((source, source), [(1 << 24) + 1, (1 << 24) + 3, (5 << 22) + 5])
+    tensors = integers(source, a.values, a.shape), integers(source, b.values, b.shape)
+    return made("long-odd", (source, source), *tensors, scalars((source, source), 0, 0), ("LongSum",))
 
 
 def long_sums() -> Iterator[Sample]:

@@ -52,6 +52,7 @@ def samples(x: str, y: str) -> Iterator[Sample]:
         yield from zero_points(types)
         yield from channels(types)
         yield from layouts(types)
+        yield from depthwise(types)
         yield from sums(types)
         yield from biased(types)
         yield from strange_scales(types)
@@ -126,14 +127,34 @@ def every_pair(types: ConvTypes) -> Sample:
 
 
 def ties(types: ConvTypes) -> Iterator[Sample]:
-    """Halves and quarters, by scales that are powers of two; with an even and an odd zero point."""
+    """Halves and quarters, by scales that are powers of two, and halves of thirds, which no binary factor holds.
+
+    Each with an even and an odd zero point.
+    """
     zero = middle(types.x)
     x, w = [zero + n for n in range(-9, 10)], [middle(types.w) + n for n in (-3, -1, 0, 1, 2, 5)]
-    for name, ratio in (("halves", HALF), ("quarters", HALF / 2)):
+    for name, ratio, last in (("halves", HALF, 1), ("quarters", HALF / 2, 1), ("sixths", HALF, 3)):
         for point in (middle(types.y), middle(types.y) - 1):
-            scales = ratio, (Fraction(1),), Fraction(1)
+            scales = ratio, (Fraction(1),), Fraction(last)
             yield line(f"ties-{name}-{point}", types, x, w, scales, ("Tie", "ZeroPointParity"),
                        points=(zero, (middle(types.w),), point))  # fmt: skip
+
+
+def depthwise(types: ConvTypes) -> Iterator[Sample]:
+    """Ties where each channel has weights of its own, as many as vectors have lanes and fewer, by one scale or several.
+
+    Kernels of such convolutions are other code.
+    """
+    for channels, size, attributes in ((5, 4, {}), (16, 5, {"pads": (1, 1, 1, 1)}), (8, 5, {"strides": (2, 2)})):
+        for name, scales in (("", (HALF,)), ("-channels", [(2 * n % 7 + 1) * HALF / 2 for n in range(channels)])):
+            x = [middle(types.x) + (n * n + 3 * n) % 11 - 5 for n in range(channels * size * size)]
+            w = [middle(types.w) + (n * n + n // 9) % 5 - 2 for n in range(channels * 9)]
+            points = middle(types.x), (middle(types.w),) * len(scales), middle(types.y)
+            shapes = (x, (1, channels, size, size)), (w, (channels, 1, 3, 3))
+            roles = ("groups", "saturate", *(("channels",) if name else ()))
+            yield sample(f"depthwise-ties-{channels}{name}", types, *shapes, (Fraction(1), scales, Fraction(1)),
+                         ("Groups", "Tie"), roles, points=points,
+                         attributes={"group": channels, **attributes})  # fmt: skip
 
 
 def beside_ties(types: ConvTypes) -> Iterator[Sample]:

@@ -33,6 +33,12 @@ DECIMALS = (
     ("0.07", "0.11", "0.1"),
 )
 
+# Ratios that no binary factor holds, and yet some of their multiples are ties.
+INEXACT_TIES: tuple[tuple[str, Scales], ...] = (
+    ("sixth", (Fraction(1, 2), Fraction(1), Fraction(3))),
+    ("fourteenth", (Fraction(1, 2), Fraction(1), Fraction(7))),
+)
+TIES_BEYOND_24_BITS = tuple(odd << 21 for odd in (9, 11, 13, 15))  # that two scales of 2^-11 make 4.5, 5.5 and so on
 PAIRED: Scales = (Fraction("0.02"), Fraction("0.03"), Fraction("0.04"))
 EVERY = range(-255, 256)  # differences from a zero point; those within the type are kept
 
@@ -64,6 +70,7 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
     if real == "float32":
         yield from separating(quantized)
         yield from (every_pair(quantized, operands) for operands in OPERANDS if operands[0] == quantized)
+    yield from exact_sums(real, quantized)
     if (real, quantized) == ("float32", "uint8"):
         yield from long_sums(real, quantized)
 
@@ -133,6 +140,7 @@ def ties(real: str, quantized: str, operands: tuple[str, str]) -> Iterator[Sampl
         ("half", (Fraction(1, 2), Fraction(1), Fraction(1))),
         ("quarter", (Fraction(1, 4), Fraction(1, 4), Fraction(1, 4))),
         ("eighth", (Fraction(1, 4), Fraction(2), Fraction(4))),
+        *INEXACT_TIES,
     ):
         yield outer(f"ties-{name}", (real, quantized), operands, rows, columns, scales, ("Tie",))
     scales = (Fraction(1, 2), Fraction(1), Fraction(1))
@@ -314,6 +322,29 @@ def long_sums(real: str, quantized: str) -> Iterator[Sample]:
     a, b = Matrix(left, (1, 260), [Fraction(3)], [0]), Matrix(right, (260, 1), [Fraction(1)], [0])
     flags = ("LongSum", "NearTie", "PrecisionSensitive")
     yield made("long-25-bits", (real, quantized), ("uint8", "uint8"), a, b, (Fraction(3 << 25), 3), flags)
+
+
+def sums_to(kinds: tuple[str, str], totals: Sequence[int]) -> tuple[Matrix, Matrix]:
+    """A row and as many columns, whose products have these sums: first many of the greatest ones, which are odd."""
+    end, other = (INTEGER_TYPES[kind].highest for kind in kinds)
+    inner = max(totals) // (end * other) + 5
+    columns = []
+    for total in totals:
+        count, rest = divmod(total, end * other)
+        more, rest = divmod(rest, end)
+        ones = [max(min(rest - n * other, other), 0) for n in range(3)]
+        columns.append([other] * count + [more] + [0] * (inner - count - 4) + ones)
+    one, zero = [Fraction(1, 1 << 11)], [0]
+    flat = [column[n] for n in range(inner) for column in columns]
+    row = Matrix([end] * (inner - 3) + [1] * 3, (1, inner), one, zero)
+    return row, Matrix(flat, (inner, len(totals)), one, zero)
+
+
+def exact_sums(real: str, quantized: str) -> Iterator[Sample]:
+    """Sums beyond 2^24 that float32 holds, and whose parts it does not: ties below odd and above even integers."""
+    a, b = sums_to((quantized, quantized), TIES_BEYOND_24_BITS)
+    yield made("long-ties", (real, quantized), (quantized, quantized), a, b, (Fraction(1), POINTS[quantized]),
+               ("LongSum", "Tie"))  # fmt: skip
 
 
 def separating(quantized: str) -> Iterator[Sample]:

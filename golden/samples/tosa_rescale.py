@@ -51,6 +51,7 @@ WAYS = (
 ROLES = {"SINGLE_ROUND": ("single",), "DOUBLE_ROUND": ("single", "double"), "INEXACT_ROUND": ("inexact",)}
 SHAPES: tuple[tuple[int, ...], ...] = ((), (1,), (2, 3), (1, 4, 1), (2, 2, 3, 2), (1, 1, 2, 1, 3))
 LANES = (8, 15, 33, 67)
+EQUAL_AXES = ((3, 3), (2, 3, 3), (3, 2, 3))  # where channels along another axis fit, too
 
 
 def ways_of(source: str) -> tuple[Way, ...]:
@@ -263,7 +264,7 @@ def channels(source: str, target: str, way: Way) -> Iterator[Sample]:
     if way.mode == "INEXACT_ROUND":
         return
     points, own = (points_of(source)[-1], points_of(target)[-1]), INTEGER_TYPES[source]
-    for shape in ((5,), (2, 3), (3, 1), (2, 2, 7), *((2, lane) for lane in LANES)):
+    for shape in ((5,), (2, 3), (3, 1), (2, 2, 7), *EQUAL_AXES, *((2, lane) for lane in LANES)):
         pairs = [channel(way, n) for n in range(shape[-1])]
         pool = [points[0] + value for value in (*range(-12, 13), *spread_out("int32", 30)) if abs(value) < 1 << 28]
         pool = [value for value in pool if own.lowest <= value <= own.highest]

@@ -6,7 +6,7 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,18 +110,25 @@ def backends_option(otherwise: str) -> Callable[[Command], Command]:
     )
 
 
-def level_option(usual: str) -> Callable[[Command], Command]:
-    """The option --level, with its default."""
+def level_option(usual: str = "") -> Callable[[Command], Command]:
+    """The option --level, with its default; without one it is None, and usual_level says what it is."""
     return click.option(
         "--level",
         type=click.Choice(["brief", "quick", "full", "deep"]),
         multiple=True,
         callback=once,
-        default=[usual],
-        show_default=usual,
+        default=[usual] if usual else None,
+        show_default=usual or "quick with a backend of your own, else brief",
         help="brief runs some of the golden vectors, at least one for each thing that they look for; the others run "
         "all of them, with more and more generated cases.",
     )
+
+
+def usual_level(backends: Sequence[str]) -> str:
+    """The level of a run that names none: code that nobody has tested is asked all vectors, libraries a few."""
+    from tiebreak.adapters.registry import is_own
+
+    return "quick" if any(map(is_own, backends)) else "brief"
 
 
 DISCARD = click.option(

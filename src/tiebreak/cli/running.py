@@ -22,6 +22,7 @@ from tiebreak.cli.options import (
     selection_keywords,
     selection_options,
     typed_parameters,
+    usual_level,
 )
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
@@ -41,7 +42,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     "Run this one case instead of stored and generated ones: a number, a,b,c, nested JSON lists, "
     "or bits as 0x…; give every input."
 )
-@level_option("brief")
+@level_option()
 @run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also find the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
 @limit_options(10.0, 0.1, "one case")
@@ -92,7 +93,8 @@ def selection_of(chosen: dict[str, Any]) -> Selection:
     from tiebreak.conformance.cases.plan import Selection
 
     selecting = {name: chosen[name] for name in SELECTING}
-    return Selection(**{name: chosen[name] for name in SOURCES}, **selection_keywords(selecting))
+    sources = {name: chosen[name] for name in SOURCES} | {"level": chosen["level"] or usual_level(chosen["backends"])}
+    return Selection(**sources, **selection_keywords(selecting))
 
 
 def limits_of(chosen: dict[str, Any]) -> RunLimits:
