@@ -83,6 +83,7 @@ def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> 
     ]
     info = {
         "backends": [{"name": name, "version": "1.2"} for name in [*backends, "idle"]],
+        "level": "quick",
         **{"clusters": clusters, "failures": failures, "paths": [a_path(name, operators[0]) for name in backends]},
         "pairs": [pair(a, b, int(not alike)) for a, b in combinations(backends, 2)],
     }
@@ -117,7 +118,7 @@ def test_a_run_ends_with_one_screen(backends: list[str], width: int) -> None:
     assert sum(line.startswith("  tiebreak repro C") for line in lines) == len(told)
     assert "unsupported: " in text and "no kernel for 量 [bold]float64[/]" in text
     assert "claim none of the chosen operators: idle" in text
-    assert "report: a-run/report.html; as text: tiebreak report a-run --text" in text
+    assert "report: a-run/report.html; as text: tiebreak report a-run --text; level: quick" in " ".join(text.split())
     assert "next: tiebreak repro C0" in text
 
 
