@@ -320,6 +320,9 @@ def cases_of_relation(id: str, *, brief: bool = False) -> list[Case]:
 def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
     """A row for each relation that a backend ran: how many elements that both documents specify differ.
 
+    `itself` says that one operator is asked the same numbers twice. Of two operators only documents say that they are
+    one: what differs there is for their documents to judge, and each discrepancy is a row of its own.
+
     Where the other side is two steps, elements with a wrong first step are not compared: discrepancies report them.
     """
     if not any(case.startswith(RELATED) for case in outputs):
@@ -337,7 +340,7 @@ def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array])
             one, other = comparable_codes(pair, outputs)
             cases, elements = cases + 1, elements + int(wanted.sum())
             differ += int((wanted & (one != other)).sum())
-    counts = {"cases": cases, "elements": elements, "differ": differ}
+    counts = {"cases": cases, "elements": elements, "differ": differ, "itself": len(relation.operators) == 1}
     return {"relation": relation.text, "backend": backend, "operators": list(relation.operators), **counts}
 
 
