@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.cases.situations import exercised_clauses
+from tiebreak.conformance.judging.both_answers import Given, example_of, with_example
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of, part_of_truth
 from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.truths import Truth, truths_of
@@ -333,6 +334,7 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
 
 def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array]) -> dict[str, Any]:
     cases = elements = differ = 0
+    itself, example = len(relation.operators) == 1, None
     for found in compared_pairs(relation):
         pair = found.pair
         if all(case.id in outputs for case in pair.cases):
@@ -340,8 +342,11 @@ def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array])
             one, other = comparable_codes(pair, outputs)
             cases, elements = cases + 1, elements + int(wanted.sum())
             differ += int((wanted & (one != other)).sum())
-    counts = {"cases": cases, "elements": elements, "differ": differ, "itself": len(relation.operators) == 1}
-    return {"relation": relation.text, "backend": backend, "operators": list(relation.operators), **counts}
+            both = Given(backend, pair.one, one), Given(backend, pair.other, other)
+            example = example or (example_of(*both, wanted) if itself else None)
+    counts = {"cases": cases, "elements": elements, "differ": differ, "itself": itself}
+    row = {"relation": relation.text, "backend": backend, "operators": list(relation.operators), **counts}
+    return with_example(row, example)
 
 
 def comparable_elements(found: ComparedPair, outputs: Mapping[str, Array]) -> Array:

@@ -23,6 +23,7 @@ from tiebreak.conformance.causes.evidence import Element
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.causes.settling import Settled
+from tiebreak.conformance.judging.both_answers import Given, first_example, with_example
 from tiebreak.conformance.judging.chained import chain_rows
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import truths_of
@@ -45,6 +46,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED, FOREIGN
+from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import RunRecords, as_run
 from tiebreak.reports.rows import FailureRow, PathRow
 from tiebreak.reports.text_columns import column_of
@@ -228,7 +230,10 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
     for operator, own in common.items():
         one, other = (np.concatenate([records.outputs[case.id] for case in own]) for records in (a, b))
         counts = {"cases": len(own), "elements": sum(case.size for case in own), "differ": int((one != other).sum())}
-        rows.append({"a": a.name, "b": b.name, "operator": operator, **counts})
+        row = {"a": a.name, "b": b.name, "operator": operator, **counts}
+        asked = own if counts["differ"] and library_of(a.facts) == library_of(b.facts) else []
+        both = [tuple(Given(records.name, case, records.outputs[case.id]) for records in (a, b)) for case in asked]
+        rows.append(with_example(row, first_example(both)))
     return rows
 
 
