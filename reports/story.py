@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 from tiebreak.golden.messages import gist
@@ -15,6 +16,7 @@ from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OWN
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
+from tiebreak.reports.root_cause import UNWRITTEN
 from tiebreak.reports.severity import severity, share_text
 
 Key = TypeVar("Key", bound=Hashable)
@@ -89,14 +91,19 @@ def story(run: Run) -> list[Chapter]:
     """The six chapters, in order; those without findings, too."""
     info, causes = run.info, folded_causes(run)
     found: dict[str, Iterator[Finding]] = {
-        "itself": contradictions(info),
-        "own": (cause_finding(one) for one in causes if one.document == OWN),
+        "itself": chain(contradictions(info), (cause_finding(one) for one in causes if is_unwritten(one))),
+        "own": (cause_finding(one) for one in causes if one.document == OWN and not is_unwritten(one)),
         "failures": failures(run),
         "calls": calls(run),
-        "hazards": (cause_finding(one) for one in causes if one.document == FOREIGN),
+        "hazards": (cause_finding(one) for one in causes if one.document == FOREIGN and not is_unwritten(one)),
         "silent": silent(info),
     }
     return [Chapter(name, *CHAPTERS[name], tuple(found[name])) for name in CHAPTERS]
+
+
+def is_unwritten(cause: FoldedCause) -> bool:
+    """Whether a cause is memory that nobody wrote: another call before, another result."""
+    return cause.row.get("cause_id") == UNWRITTEN
 
 
 def cause_finding(cause: FoldedCause) -> Finding:

@@ -39,6 +39,7 @@ from tiebreak.conformance.running.further import with_further
 from tiebreak.conformance.running.illustrations import with_illustrations
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.unwritten import with_unwritten
 from tiebreak.conformance.running.watching import Unwatched, Watch, each_told
 from tiebreak.golden.case_digests import case_digests, digest_of_digests
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -164,7 +165,7 @@ def causes_by_backend(
         named = kept[key] if key in kept else named_deviations(records, cases, rows, known, covers)
         if records.errors.found.total() == errors:  # an error is noted for each backend that has it
             kept[key] = named
-        found.append(named)
+        found.append(with_unwritten(records, all_deviating(records), named) if records.unwritten else named)
     return found
 
 

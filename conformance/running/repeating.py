@@ -39,10 +39,12 @@ def asked_again(records: BackendRecords) -> list[Case]:
     """One case for each operator and types; then those in which the same operands have several answers.
 
     Such answers may come from memory that nobody wrote. The other process has then computed something else before.
+    Where that is known, the case has its cause and is not asked.
     """
     numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
     random = [records.cases[number] for number in numbers[:MOST_AT_RANDOM]]
-    return list({case.id: case for case in (*one_case_for_each_type(records), *random)}.values())
+    every = {case.id: case for case in (*one_case_for_each_type(records), *random)}
+    return [case for name, case in every.items() if name not in records.unwritten]
 
 
 def one_case_for_each_type(records: BackendRecords) -> list[Case]:

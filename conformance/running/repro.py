@@ -23,7 +23,7 @@ from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
-from tiebreak.conformance.running.repro_contradictions import contradiction_script_of
+from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
@@ -32,6 +32,7 @@ from tiebreak.golden.problems import output_slices, problems_of
 from tiebreak.golden.untrusted_text import one_line
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.root_cause import UNWRITTEN
 from tiebreak.reports.rows import result_rows, rows_of
 
 REPLAY = """# {title}
@@ -122,6 +123,9 @@ def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
 
 def discrepancy_text(run: Run, name: str, row: dict[str, Any], backend: IsolatedBackend, folder: Path) -> str:
     case = case_of_row(row, folder)
+    if row["cause_id"] == UNWRITTEN:
+        with advise_replay(run, row, folder):
+            return unwritten_script(f"{row['backend']}, {row['operator']}: {row['cause']} ({name})", case, row, backend)
     with advise_replay(run, row, folder):
         case, row = smallest_case(backend, case, row)
         lines = backend.reproducer(case.node.key, case.inputs)

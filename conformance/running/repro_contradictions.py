@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from tiebreak.adapters.contradiction_reproducer import Call, Side, contradiction
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.both_answers import contradicting_rows, two_answers
+from tiebreak.conformance.running.unwritten import calls_before
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operator_names import short_name
@@ -49,3 +51,16 @@ def side_of(backend: IsolatedBackend, case: Case, example: dict[str, Any], answe
     call = Call(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
     output = next(n for n, problem in enumerate(problems_of(case)) if problem.output == example["output"])
     return Side([call], output, int(answer["index"]), where_given(answer), with_bits(answer["value"], answer["bits"]))
+
+
+def unwritten_script(title: str, case: Case, row: dict[str, Any], backend: IsolatedBackend) -> str:
+    """The script of memory that nobody wrote: the same call, after others with other results."""
+    output = next(n for n, problem in enumerate(problems_of(case)) if problem.output == row["output"])
+    before = calls_before(case)
+    own = Call(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
+    others = [Call(one.node, one.inputs, backend.reproducer(one.node.key, one.inputs)) for one in before]
+    one, other = (
+        Side([call, own], output, int(row["index"]), f"the call after {which}", f"{row['got']:g} in the run")
+        for call, which in ((others[0], "one"), (others[-1], "another"))
+    )
+    return contradiction_script(title, json.loads(row["operands"]), (one, other))
