@@ -6,6 +6,7 @@ change the other. The script needs the library and NumPy, and no Tiebreak.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,8 +45,27 @@ class Side:
 
     @property
     def source(self) -> str:
+        first, *others = self.calls
         shown = SHOW.format(output=self.output, index=self.index)
-        return "\n\n".join([*(call.source for call in self.calls), shown])
+        return "\n\n".join([first.source, *map(once_more, others), shown])
+
+
+def once_more(call: Call) -> str:
+    """The call in what another call of the same node has built: those statements that its inputs reach, and no other.
+
+    What the call before gave is let go first, so that its memory is free.
+    """
+    reached, statements = {tensor.name for tensor in call.node.inputs}, list[str]()
+    let_go = set[str]()
+    for statement in ast.parse(call.lines).body:
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        if any(name.id in reached for name in names):
+            let_go |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            reached |= let_go
+            statements.append(ast.get_source_segment(call.lines, statement) or "")
+    imports, *arrays = input_lines(call.node, call.inputs, call.lines)
+    freed = [f"{' = '.join(sorted(let_go))} = None"] if let_go else []
+    return "\n\n".join([imports, *freed, *arrays, *statements])
 
 
 SHOW = """element = np.ascontiguousarray(outputs[{output}]).reshape(-1)[{index} : {index} + 1]

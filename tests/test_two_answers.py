@@ -73,8 +73,8 @@ def test_the_script_exits_with_1_while_the_answers_differ(tmp_path: Path, second
 
 
 def test_one_call_before_another_is_part_of_an_answer(tmp_path: Path) -> None:
-    """What a call leaves behind: the second answer is that of the call before it."""
-    leaves = 'library = "numpy"\nmemory = globals().get("outputs", (x,))\noutputs = memory'
+    """What a call leaves behind in a session, which is built once: the second answer is that of the call before it."""
+    leaves = 'library, session = "numpy", {}\noutputs = (session.setdefault("left", x),)'
     other = (INPUTS[0] + 1, *INPUTS[1:])
     calls = [[Call(NODE, INPUTS, leaves)], [Call(NODE, other, leaves), Call(NODE, INPUTS, leaves)]]
     one, two = (Side(own, 0, 0, "where", "it") for own in calls)
