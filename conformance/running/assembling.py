@@ -233,9 +233,13 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
         counts = {"cases": len(own), "elements": sum(case.size for case in own), "differ": int((one != other).sum())}
         row = {"a": a.name, "b": b.name, "operator": operator, **counts}
         asked = own if counts["differ"] and library_of(a.facts) == library_of(b.facts) else []
-        both = [tuple(Given(records.name, case, records.outputs[case.id]) for records in (a, b)) for case in asked]
+        both = [answers_of_both(a, b, case) for case in asked]
         rows.append(with_example(row, first_example(both)))
     return rows
+
+
+def answers_of_both(a: BackendRecords, b: BackendRecords, case: Case) -> tuple[Given, Given]:
+    return Given(a.name, case, a.outputs[case.id]), Given(b.name, case, b.outputs[case.id])
 
 
 def typed_rows(cases: Sequence[Case], done: Sequence[BackendRecords]) -> list[Row]:
