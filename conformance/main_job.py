@@ -19,6 +19,7 @@ from tiebreak.conformance.cases.recipes import made_by
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.gate.releases import release_changes
+from tiebreak.conformance.judging.both_answers import number_contradictions
 from tiebreak.conformance.running.asking import NOTHING, Asking, asking
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
 from tiebreak.conformance.running.backends import run_all, running_backends
@@ -284,6 +285,7 @@ def write_and_explain(
             explained = as_run(explained_records(records, done, cases, errors, further, watch))
             explained.info["releases"] = errors.attempt("releases", "", partial(release_changes, explained), [])
         explained.info.update(more())
+        number_contradictions(explained.info)
         explained.info["explanation_errors"] += others.rows()
     watch.stage("writing the report")
     write_and_print(folder, explained, show=show, stages=stages, watch=watch)

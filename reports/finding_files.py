@@ -1,13 +1,15 @@
-"""The root causes of runs as reports that one could file: a folder for each library, a Markdown file for each cause."""
+"""The findings of runs as reports that one could file: a folder for each library, a Markdown file for each finding."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators import OPERATORS
@@ -20,21 +22,23 @@ from tiebreak.reports.markdown import repro_code
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.severity import percent, severity, severity_rank, share_text
-from tiebreak.reports.story import Chapter, Finding, story
+from tiebreak.reports.story import CHAPTERS, Chapter, Finding, operator_names, story
 
 Script = Callable[[str], tuple[str, str]]  # for an id: a standalone script, or an empty text and why there is none
 FIXES = Path(__file__).parent / "fixes.toml"
 LONGEST_NAME = 100  # of a file, in characters
 INDEX = "README.md"
+COUNTED = ("itself", "own", "failures", "hazards")  # chapters whose findings have files
 
 
 @dataclass(frozen=True)
 class FiledRun:
-    """A run, its story, and the file of each root cause of it, below the library's folder."""
+    """A run, its story, and the file of each finding that has one, below the library's folder."""
 
     run: Run
     chapters: list[Chapter]
     filed: list[tuple[Finding, str, str]]  # the finding, its library's folder, its file there
+    counted: list[tuple[str, str]]  # of each of them the chapter's id, and the folder
 
 
 def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
@@ -46,13 +50,17 @@ def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
     told: list[FiledRun] = []
     for run, script in runs:
         chapters, filed, names = story(run), [], libraries_by_backend(run)
-        for finding in causes_in_order(chapters):
-            assert finding.cause is not None
+        counted: list[tuple[str, str]] = []
+        for chapter, finding in filed_findings(chapters):
             library = safe_name(names[finding.backends[0]])
-            path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{named(finding.cause)}')}")
-            files[path] = cause_file(run, finding.cause, script(finding.ids[0]))
+            what = named(finding.cause) if finding.cause else chapter.id + "-" + finding.what
+            path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{what}')}")
+            made = script(finding.ids[0])
+            text = cause_file(run, finding.cause, made) if finding.cause else plain_file(run, chapter, finding, made)
+            files[path] = text
             filed.append((finding, library, path.rpartition("/")[2]))
-        told.append(FiledRun(run, chapters, filed))
+            counted.append((chapter.id, library))
+        told.append(FiledRun(run, chapters, filed, counted))
     names = {backend: name for one in told for backend, name in libraries_by_backend(one.run).items()}
     for name in dict.fromkeys(names.values()):
         own = [one for one, other in names.items() if other == name]
@@ -84,13 +92,43 @@ def libraries_by_backend(run: Run) -> dict[str, str]:
     return {str(one["name"]): library_of(one) for one in run.info["backends"]}
 
 
-def causes_in_order(chapters: list[Chapter]) -> list[Finding]:
-    """Those of claimed documents before conversion hazards; in each the calibrated ones first, and the worst first."""
+def filed_findings(chapters: list[Chapter]) -> list[tuple[Chapter, Finding]]:
+    """What has an id that a script shows: of root causes the calibrated ones first, and in each the worst first."""
     found = []
     for chapter in chapters:
-        own = [one for one in chapter.findings if one.cause is not None]
-        found += sorted(own, key=lambda one: severity_rank(one.cause.row) if one.cause else (0, 0))
+        own = [one for one in chapter.findings if one.ids and chapter.id != "calls"]
+        found += [(chapter, one) for one in sorted(own, key=rank)]
     return found
+
+
+def rank(finding: Finding) -> tuple[Any, ...]:
+    return tuple(severity_rank(finding.cause.row)) if finding.cause else ()
+
+
+def plain_file(run: Run, chapter: Chapter, finding: Finding, script: tuple[str, str]) -> str:
+    """A contradiction, or a crash, a hang or another failure: no document is needed to see it."""
+    known = {str(one["name"]): str(one["version"]) for one in run.info["backends"]}
+    library = libraries_of(run.info)[finding.backends[0]].rpartition(" ")[0]
+    spec = next(str(one.get("spec", "")) for one in run.info["backends"] if one["name"] == finding.backends[0])
+    parts = [
+        f"# {md(f'{library}, {operator_names(finding.operators)}: {finding.what}')}",
+        "\n".join(facts_of_asking(run, [f"{name} {known[name]}" for name in finding.backends])),
+        f"## {chapter.title}",
+        md(chapter.text),
+        "## What happens",
+        "\n\n".join(md(text) for text in (finding.what, finding.shown, *messages(run, finding)) if text),
+        "## Reproduce",
+        "\n\n".join(reproduced(finding.ids[0], script, spec)),
+        "## How often",
+        f"{md(finding.how_much)}; ids in the run: {md(', '.join(finding.ids))}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def messages(run: Run, finding: Finding) -> list[str]:
+    """The call of a failure's smallest case, and what the library said."""
+    rows = [row for row in run.info.get("failures", []) if row["id"] in finding.ids][:1]
+    return [text for row in rows for text in (str(row["witness"].get("call", "")), str(row["message"])) if text]
 
 
 def named(cause: FoldedCause) -> str:
@@ -117,7 +155,7 @@ def cause_file(run: Run, cause: FoldedCause, script: tuple[str, str]) -> str:
         "## What happens",
         "\n".join(witness_table(run, cause)),
         "## Reproduce",
-        "\n\n".join(reproduce(cause, script, spec_of(run, cause))),
+        "\n\n".join(reproduced(cause.ids[0], script, spec_of(run, cause))),
         "## How often",
         "\n".join(share_table(cause)),
         *fix_part(cause),
@@ -132,12 +170,16 @@ def title(run: Run, cause: FoldedCause) -> str:
 
 def facts(run: Run, cause: FoldedCause) -> Iterator[str]:
     known = {str(one["name"]): str(one["version"]) for one in run.info["backends"]}
-    yield f"- Backends: {', '.join(md(f'{name} {known[name]}') for name in cause.backends)}"
-    yield f"- Found by: Tiebreak, level {md(run.info['level'])}, {md(run.info['created'][:10])}"
-    yield f"- Machine: {md(run.info.get('machine', ''))}"
+    yield from facts_of_asking(run, [f"{name} {known[name]}" for name in cause.backends])
     yield f"- Cause: `{named(cause).replace('`', '')}`"
     yield f"- Severity: {severity(cause.row)}, {share_text(cause.row)}"
     yield f"- Public issue: {issue_link(issue_of(cause))}"
+
+
+def facts_of_asking(run: Run, backends: list[str]) -> Iterator[str]:
+    yield f"- Backends: {', '.join(map(md, backends))}"
+    yield f"- Found by: Tiebreak, level {md(run.info['level'])}, {md(run.info['created'][:10])}"
+    yield f"- Machine: {md(run.info.get('machine', ''))}"
 
 
 def issue_link(issue: str) -> str:
@@ -189,14 +231,14 @@ def spec_of(run: Run, cause: FoldedCause) -> str:
     return next(str(one.get("spec", "")) for one in run.info["backends"] if one["name"] == cause.row["backend"])
 
 
-def reproduce(cause: FoldedCause, script: tuple[str, str], spec: str) -> Iterator[str]:
+def reproduced(id: str, script: tuple[str, str], spec: str) -> Iterator[str]:
     text, reason = script
     if text:
         fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
         yield "The script needs the library and NumPy, and ends with 1 while the result is wrong."
         yield f"{fence}python\n{text.rstrip()}\n{fence}"
     else:
-        command = repro_code(cause.ids[0], "RUN_DIR", spec)
+        command = repro_code(id, "RUN_DIR", spec)
         if ":" in spec:  # a record does not choose what code runs, so a backend of one's own is started by hand only
             yield f"{command} prints a script: this page has none, since it starts no backend of your own."
         else:
@@ -233,7 +275,7 @@ def fixes() -> dict[str, str]:
 
 def library_page(name: str, backends: list[str], told: list[FiledRun]) -> str:
     """A library's findings in the order of the story; root causes are links to their files."""
-    links = {id(finding.cause): path for one in told for finding, _, path in one.filed}
+    links = {id(finding): path for one in told for finding, _, path in one.filed}
     lines = [f"# {md(name)}", "", f"Backends: {md(', '.join(backends))}."]
     for same in zip(*(one.chapters for one in told), strict=True):
         own = [one for chapter in same for one in chapter.findings if set(one.backends) & set(backends)]
@@ -244,7 +286,7 @@ def library_page(name: str, backends: list[str], told: list[FiledRun]) -> str:
             own.sort(key=lambda one: severity_rank(one.cause.row) if one.cause else (0, 0))
         for one in own:
             what = f"{md(', '.join(one.operators))}: {md(one.what)}"
-            text = f"[{what}]({links[id(one.cause)]})" if one.cause is not None else what
+            text = f"[{what}]({links[id(one)]})" if id(one) in links else what
             lines.append(f"- {text}: {md(one.how_much)}")
     if not any(line.startswith("## ") for line in lines):
         lines += ["", "Nothing found."]
@@ -268,12 +310,12 @@ def front_page(names: list[str], told: list[FiledRun]) -> str:
         "Shares and severity are those of the calibrated domain (scales 2^-20 to 2^10, inputs up to 2^16 scales from "
         "zero, nothing subnormal, NaN or infinite), if a cause has elements there.",
         "",
-        "| library | contradicts its own document | conversion hazards |",
-        "| --- | --- | --- |",
+        f"| library | {' | '.join(CHAPTERS[chapter][0].lower() for chapter in COUNTED)} |",
+        "| --- " * (1 + len(COUNTED)) + "|",
     ]
     for name in names:
         library = safe_name(name)
-        causes = [finding.cause for each in told for finding, folder, _ in each.filed if folder == library]
-        own = sum(cause is not None and cause.document == OWN for cause in causes)
-        lines.append(f"| [{md(name)}]({library}/{INDEX}) | {own} | {len(causes) - own} |")
+        own = Counter(chapter for each in told for chapter, folder in each.counted if folder == library)
+        cells = [str(own[chapter]) for chapter in COUNTED]
+        lines.append(f"| [{md(name)}]({library}/{INDEX}) | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 BY_PATH = "path-dependent: "
+UNWRITTEN = "unwritten-memory"  # a cause's id; its text:
+UNWRITTEN_TEXT = "memory that nobody wrote: the result is what the call before left there"
 ANSWER = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # the answer before each path
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeVar
 
 from tiebreak.golden.messages import gist
@@ -15,6 +16,7 @@ from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OWN
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
+from tiebreak.reports.root_cause import UNWRITTEN
 from tiebreak.reports.severity import severity, share_text
 
 Key = TypeVar("Key", bound=Hashable)
@@ -58,7 +60,7 @@ CHAPTERS = {  # by id: the title, a short one, and what the chapter has
 class Finding:
     """One line of a chapter: which backends, asked for which operators, do what, and how often.
 
-    `ids` are those of run.json.
+    `ids` are those of run.json. `shown` are the operands of one element, with their bits, and two answers to them.
     """
 
     backends: tuple[str, ...]
@@ -67,6 +69,7 @@ class Finding:
     how_much: str
     ids: tuple[str, ...] = ()
     cause: FoldedCause | None = None
+    shown: str = ""
 
     @property
     def who(self) -> str:
@@ -88,14 +91,19 @@ def story(run: Run) -> list[Chapter]:
     """The six chapters, in order; those without findings, too."""
     info, causes = run.info, folded_causes(run)
     found: dict[str, Iterator[Finding]] = {
-        "itself": contradictions(info),
-        "own": (cause_finding(one) for one in causes if one.document == OWN),
+        "itself": chain(contradictions(info), (cause_finding(one) for one in causes if is_unwritten(one))),
+        "own": (cause_finding(one) for one in causes if one.document == OWN and not is_unwritten(one)),
         "failures": failures(run),
         "calls": calls(run),
-        "hazards": (cause_finding(one) for one in causes if one.document == FOREIGN),
+        "hazards": (cause_finding(one) for one in causes if one.document == FOREIGN and not is_unwritten(one)),
         "silent": silent(info),
     }
     return [Chapter(name, *CHAPTERS[name], tuple(found[name])) for name in CHAPTERS]
+
+
+def is_unwritten(cause: FoldedCause) -> bool:
+    """Whether a cause is memory that nobody wrote: another call before, another result."""
+    return cause.row.get("cause_id") == UNWRITTEN
 
 
 def cause_finding(cause: FoldedCause) -> Finding:
@@ -105,17 +113,42 @@ def cause_finding(cause: FoldedCause) -> Finding:
 
 
 def contradictions(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """Another answer in another process, in a second call, by path, by configuration, or by another operator."""
+    """Another answer in another process, in a second call, by path, by configuration, or as a constant."""
     for found in CONTRADICTIONS.values():
         yield from found(info)
 
 
 def other_processes(info: Mapping[str, Any]) -> Iterator[Finding]:
-    for row in info.get("repeated", []):
-        if row["differ"]:
-            how_much = f"{row['differ']:,} of {plural(row['cases'], 'case')}"
-            what = f"another answer in another process, first {row['first']}"
-            yield Finding(*who_and_operators([row]), what, how_much)
+    differing = [row for row in info.get("repeated", []) if row["differ"]]
+    for _, rows in by_library(info, differing, lambda row: (row["operator"], row["first"])):
+        differ, cases = (sum(row[name] for row in rows) for name in ("differ", "cases"))
+        what = f"another answer in another process, first {rows[0]['first']}"
+        how_much = f"{differ:,} of {plural(cases, 'case')}"
+        yield Finding(*who_and_operators(rows), what, how_much, row_ids(rows), shown=shown(rows))
+
+
+def row_ids(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The ids of rows; older runs have none."""
+    return tuple(str(row["id"]) for row in rows if "id" in row)
+
+
+def shown(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The first row's element: its operands with their bits, and two answers to them, each with where it is given."""
+    found = next((row.get("example", row) for row in rows if "operands" in row.get("example", row)), None)
+    if found is None:
+        return ""
+    operands = ", ".join(f"{name} = {with_bits(value, bits)}" for name, bits, value in found["operands"])
+    answers = (f"{with_bits(one['value'], one['bits'])} {where_given(one)}" for one in found["answers"][:2])
+    return f"{operands}: {', '.join(map(str.strip, answers))}"
+
+
+def with_bits(value: str, bits: str) -> str:
+    return value if value == bits else f"{value} ({bits})"
+
+
+def where_given(answer: Mapping[str, Any]) -> str:
+    """Where an answer is given: a place, or a configuration."""
+    return str(answer["paths"][0]) if answer.get("paths") else f"by {answer['backend']} in {answer['case']}"
 
 
 def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
@@ -130,7 +163,8 @@ def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for a library's operators and the features of a layout by which its answers differ."""
     groups = by_library(info, info.get("paths", []), path_text)
     for what, rows in sorted(groups, key=lambda group: -len(group[1])):
-        yield Finding(*who_and_operators(rows), what, plural(len(rows), "set") + " of operands")
+        how_much = plural(len(rows), "set") + " of operands"
+        yield Finding(*who_and_operators(rows), what, how_much, row_ids(rows), shown=shown(rows))
 
 
 def path_text(row: Mapping[str, Any]) -> str:
@@ -149,22 +183,19 @@ def by_configuration(info: Mapping[str, Any]) -> Iterator[Finding]:
     for (a, b), rows in groups.items():
         differ, elements = (sum(row[name] for row in rows) for name in ("differ", "elements"))
         what = f"another answer as {b} than as {a}"
-        yield Finding((a, b), tuple(str(row["operator"]) for row in rows), what, f"{differ:,} of {elements:,} elements")
+        operators, how_much = tuple(str(row["operator"]) for row in rows), f"{differ:,} of {elements:,} elements"
+        yield Finding((a, b), operators, what, how_much, row_ids(rows), shown=shown(rows))
 
 
 def by_relation(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """Operators that are one by their documents, where a backend claims all of them: once for a library."""
-    maps = {str(one["name"]): one.get("maps", {}) for one in info["backends"]}
-    broken = [
-        row
-        for row in info.get("relations", [])
-        if row["differ"] and not set(row.get("operators", ())) & set(maps.get(row["backend"], {}))
-    ]
+    """One operator that is asked the same numbers in two ways, once for a library. Other relations need documents."""
+    broken = [row for row in info.get("relations", []) if row["differ"] and row.get("itself")]
     groups = by_library(info, broken, lambda row: (row["relation"], tuple(row.get("operators", ()))))
     for (relation, operators), rows in groups:
         differ, elements = (sum(row[name] for row in rows) for name in ("differ", "elements"))
         names = tuple(dict.fromkeys(str(row["backend"]) for row in rows))
-        yield Finding(names, operators, f"breaks: {relation}", f"{differ:,} of {elements:,} elements")
+        how_much = f"{differ:,} of {elements:,} elements"
+        yield Finding(names, operators, f"breaks: {relation}", how_much, row_ids(rows), shown=shown(rows))
 
 
 CONTRADICTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[Finding]]] = {
@@ -250,7 +281,8 @@ def silent(info: Mapping[str, Any]) -> Iterator[Finding]:
 def finding_text(finding: Finding) -> str:
     """A finding in one line."""
     ids = f"{', '.join(finding.ids)} " if finding.ids else ""
-    return f"{ids}{finding.who}, {operator_names(finding.operators)}: {finding.what} ({finding.how_much})"
+    text = f"{ids}{finding.who}, {operator_names(finding.operators)}: {finding.what} ({finding.how_much})"
+    return f"{text}; {finding.shown}" if finding.shown else text
 
 
 def operator_names(operators: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.cases.situations import exercised_clauses
+from tiebreak.conformance.judging.both_answers import Given, example_of, with_example
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of, part_of_truth
 from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.truths import Truth, truths_of
@@ -320,6 +321,9 @@ def cases_of_relation(id: str, *, brief: bool = False) -> list[Case]:
 def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
     """A row for each relation that a backend ran: how many elements that both documents specify differ.
 
+    `itself` says that one operator is asked the same numbers twice. Of two operators only documents say that they are
+    one: what differs there is for their documents to judge, and each discrepancy is a row of its own.
+
     Where the other side is two steps, elements with a wrong first step are not compared: discrepancies report them.
     """
     if not any(case.startswith(RELATED) for case in outputs):
@@ -330,6 +334,7 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
 
 def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array]) -> dict[str, Any]:
     cases = elements = differ = 0
+    itself, example = len(relation.operators) == 1, None
     for found in compared_pairs(relation):
         pair = found.pair
         if all(case.id in outputs for case in pair.cases):
@@ -337,8 +342,11 @@ def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array])
             one, other = comparable_codes(pair, outputs)
             cases, elements = cases + 1, elements + int(wanted.sum())
             differ += int((wanted & (one != other)).sum())
-    counts = {"cases": cases, "elements": elements, "differ": differ}
-    return {"relation": relation.text, "backend": backend, "operators": list(relation.operators), **counts}
+            both = Given(backend, pair.one, one), Given(backend, pair.other, other)
+            example = example or (example_of(*both, wanted) if itself else None)
+    counts = {"cases": cases, "elements": elements, "differ": differ, "itself": itself}
+    row = {"relation": relation.text, "backend": backend, "operators": list(relation.operators), **counts}
+    return with_example(row, example)
 
 
 def comparable_elements(found: ComparedPair, outputs: Mapping[str, Array]) -> Array:

@@ -182,7 +182,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=PAIRS,
     path_probes=PATH_PROBES,
-    axis=Axis(always_last=True),
+    axis=Axis(always_last=True, measured=BLOCK),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=StagedSemantics(block_stages, OF_BLOCKS),

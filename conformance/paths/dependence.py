@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.paths.deciding import deciding_numbers
 from tiebreak.conformance.paths.features import distinguishing_features
 from tiebreak.conformance.paths.same_operands import (
     Part,
@@ -33,6 +34,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.verdicts import DEVIATES
 from tiebreak.reports.root_cause import BY_PATH
 from tiebreak.reports.rows import PathAnswer, PathRow
@@ -84,23 +86,37 @@ def causes_by_path(rows: Sequence[PathRow], cases: Sequence[Case], deviating: De
 
     `cases` are the backend's, as the numbers of the deviating elements count them.
     """
+    by_id = {case.id: case for case in cases}
+    decided = cache(lambda case, output: decided_by(by_id[case], output))
     by_answer = {
-        (row["node"], operand_bits(row["operands"]), answer["bits"]): row for row in rows for answer in row["answers"]
+        (row["node"], operand_bits(row["operands"]), answer["bits"], decided_at(decided, row, answer)): row
+        for row in rows
+        for answer in row["answers"]
     }
     nodes = {row["node"] for row in rows}
     keys: dict[tuple[str, str], str] = {}
     found = {}
     for place, number in enumerate(deviating.case.tolist() if rows else ()):
-        case, output = cases[number], deviating.output[place]
+        case, output, index = cases[number], deviating.output[place], int(deviating.index[place])
         if (case.node.key, output) not in keys:
             keys[case.node.key, output] = node_key(case.node, output)
         key = keys[case.node.key, output]
         if key in nodes:
             operands = operand_bits(json.loads(deviating.operands[place]))
-            row = by_answer.get((key, operands, got_bits(deviating, place)))
+            others = int(decided(case.id, output)[index])
+            row = by_answer.get((key, operands, got_bits(deviating, place), others))
             if row is not None:
-                found[case.id, output, int(deviating.index[place])] = cause_text(row)
+                found[case.id, output, index] = cause_text(row)
     return found
+
+
+def decided_by(case: Case, output: str) -> Array:
+    """The `deciding_numbers` of one output."""
+    return next(deciding_numbers(case, problem) for problem in problems_of(case) if problem.output == output)
+
+
+def decided_at(decided: Callable[[str, str], Array], row: PathRow, answer: PathAnswer) -> int:
+    return int(decided(answer["case"], row["output"])[answer["index"]])
 
 
 def cause_text(row: PathRow) -> str:

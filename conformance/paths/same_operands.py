@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.paths.deciding import deciding_numbers, tensors_of
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, Problem
@@ -106,8 +107,9 @@ def with_several_answers(parts: Sequence[Part], outputs: Mapping[str, Array]) ->
 
 
 def operand_columns(part: Part) -> tuple[Array, ...]:
-    """A part's operands: for each of them an int64 code for every element."""
-    return tuple(operand.astype(np.int64) for operand in part.problem.operands)
+    """A part's operands: for each of them an int64 code for every element; then what else decides it."""
+    shown = (operand.astype(np.int64) for operand in part.problem.operands)
+    return *shown, deciding_numbers(part.case, part.problem)
 
 
 def group_numbers(operands: Sequence[Array]) -> Array:
@@ -122,4 +124,6 @@ def group_numbers(operands: Sequence[Array]) -> Array:
 def granularity(part: Part) -> str:
     if part.case.node.attributes.get("block_size"):
         return "in blocks"
-    return "per axis" if any(array.size > 1 for array in part.case.inputs[1:]) else "per tensor"
+    tensors = tensors_of(part.case)
+    parameters = (array for number, array in enumerate(part.case.inputs) if number not in tensors)
+    return "per axis" if any(array.size > 1 for array in parameters) else "per tensor"

@@ -14,6 +14,8 @@ from tiebreak.conformance.running.further import further_records
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.conformance.running.repeating import repeated_rows
+from tiebreak.conformance.running.unwritten import unwritten_elements
+from tiebreak.golden.problem import Array
 
 Rows = list[dict[str, Any]]
 
@@ -59,7 +61,13 @@ def ask_more(
 def ask_further(
     backends: Sequence[Runner], done: Sequence[BackendRecords], errors: ExplanationErrors
 ) -> dict[str, BackendRecords]:
-    """By backend, what it answers to further cases of a few nodes that deviate. One that fails here has none."""
+    """By backend, what it answers to further cases of a few nodes that deviate. One that fails here has none.
+
+    Before that it is asked, too, whether it leaves memory unwritten.
+    """
+    for backend, records in zip(backends, done, strict=True):
+        asked = partial(unwritten_elements, backend, records)
+        records.unwritten = errors.attempt("unwritten memory", backend.name, asked, dict[str, Array]())
     found = {
         records.name: errors.attempt("further cases", backend.name, partial(further_records, backend, records), None)
         for backend, records in zip(backends, done, strict=True)

@@ -23,6 +23,7 @@ from tiebreak.conformance.causes.evidence import Element
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.causes.settling import Settled
+from tiebreak.conformance.judging.both_answers import Given, first_example, with_example
 from tiebreak.conformance.judging.chained import chain_rows
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import truths_of
@@ -38,6 +39,7 @@ from tiebreak.conformance.running.further import with_further
 from tiebreak.conformance.running.illustrations import with_illustrations
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.unwritten import with_unwritten
 from tiebreak.conformance.running.watching import Unwatched, Watch, each_told
 from tiebreak.golden.case_digests import case_digests, digest_of_digests
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -45,6 +47,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED, FOREIGN
+from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import RunRecords, as_run
 from tiebreak.reports.rows import FailureRow, PathRow
 from tiebreak.reports.text_columns import column_of
@@ -162,7 +165,7 @@ def causes_by_backend(
         named = kept[key] if key in kept else named_deviations(records, cases, rows, known, covers)
         if records.errors.found.total() == errors:  # an error is noted for each backend that has it
             kept[key] = named
-        found.append(named)
+        found.append(with_unwritten(records, all_deviating(records), named) if records.unwritten else named)
     return found
 
 
@@ -228,8 +231,15 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
     for operator, own in common.items():
         one, other = (np.concatenate([records.outputs[case.id] for case in own]) for records in (a, b))
         counts = {"cases": len(own), "elements": sum(case.size for case in own), "differ": int((one != other).sum())}
-        rows.append({"a": a.name, "b": b.name, "operator": operator, **counts})
+        row = {"a": a.name, "b": b.name, "operator": operator, **counts}
+        asked = own if counts["differ"] and library_of(a.facts) == library_of(b.facts) else []
+        both = [answers_of_both(a, b, case) for case in asked]
+        rows.append(with_example(row, first_example(both)))
     return rows
+
+
+def answers_of_both(a: BackendRecords, b: BackendRecords, case: Case) -> tuple[Given, Given]:
+    return Given(a.name, case, a.outputs[case.id]), Given(b.name, case, b.outputs[case.id])
 
 
 def typed_rows(cases: Sequence[Case], done: Sequence[BackendRecords]) -> list[Row]:

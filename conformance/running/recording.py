@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ class BackendRecords:
     `counts` and `domains` have an array for each chunk of cases: a row for each of COUNTS, in a narrow type, and the
     domain of each case (uint8), NO_DOMAIN where it is not known. `outputs` are codes by case id (flat, output by
     output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken while a case's truths are
-    at hand.
+    at hand. `unwritten` says by case id which elements (bool, of all outputs) are memory that nobody wrote.
     """
 
     facts: dict[str, Any]
@@ -52,6 +52,7 @@ class BackendRecords:
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     judged: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # by operator and exponent
     errors: ExplanationErrors = field(default_factory=ExplanationErrors)
+    unwritten: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

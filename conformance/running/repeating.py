@@ -9,11 +9,13 @@ import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.judging.both_answers import Given, first_example, with_example
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
 from tiebreak.conformance.judging.random_answers import cases_at_random
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED
 
 Again = tuple[Case, Outcome]
@@ -37,10 +39,12 @@ def asked_again(records: BackendRecords) -> list[Case]:
     """One case for each operator and types; then those in which the same operands have several answers.
 
     Such answers may come from memory that nobody wrote. The other process has then computed something else before.
+    Where that is known, the case has its cause and is not asked.
     """
     numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
     random = [records.cases[number] for number in numbers[:MOST_AT_RANDOM]]
-    return list({case.id: case for case in (*one_case_for_each_type(records), *random)}.values())
+    every = {case.id: case for case in (*one_case_for_each_type(records), *random)}
+    return [case for name, case in every.items() if name not in records.unwritten]
 
 
 def one_case_for_each_type(records: BackendRecords) -> list[Case]:
@@ -56,10 +60,18 @@ def one_case_for_each_type(records: BackendRecords) -> list[Case]:
 def rows_by_operator(records: BackendRecords, asked: Sequence[Again]) -> Iterator[dict[str, Any]]:
     for operator in dict.fromkeys(case.node.operator for case, _ in asked):
         own = [one for one in asked if one[0].node.operator == operator]
-        other = [case.id for case, outcome in own if answers_differ(records, case, outcome)]
-        first = other[0] if other else ""
+        other = [one for one in own if answers_differ(records, *one)]
+        first = other[0][0].id if other else ""
         row = {"backend": records.name, "operator": operator, "cases": len(own), "differ": len(other), "first": first}
-        yield row
+        yield with_example(row, first_example(both_answers(records, other)))
+
+
+def both_answers(records: BackendRecords, asked: Sequence[Again]) -> Iterator[tuple[Given, Given]]:
+    """The recorded codes and those of the other process, where both are there."""
+    for case, outcome in asked:
+        codes = codes_again(case, outcome)
+        if case.id in records.outputs and codes is not None:
+            yield Given(records.name, case, records.outputs[case.id]), Given(records.name, case, codes)
 
 
 def answers_differ(records: BackendRecords, case: Case, outcome: Outcome) -> bool:
@@ -67,8 +79,13 @@ def answers_differ(records: BackendRecords, case: Case, outcome: Outcome) -> boo
     ran = case.id in records.outputs
     if not ran or outcome.status != "ok":
         return ran != (outcome.status == "ok")
+    codes = codes_again(case, outcome)
+    return codes is None or not np.array_equal(codes, records.outputs[case.id])
+
+
+def codes_again(case: Case, outcome: Outcome) -> Array | None:
+    """The codes of an outcome; None where it has no outputs of the right form."""
     truths = truths_of(case)
-    if output_problem(case, outcome.outputs, truths.problems):
-        return True
-    codes = codes_of_outputs(truths.problems, outcome.outputs, truths.judged_by)
-    return not np.array_equal(codes, records.outputs[case.id])
+    if outcome.status != "ok" or output_problem(case, outcome.outputs, truths.problems):
+        return None
+    return codes_of_outputs(truths.problems, outcome.outputs, truths.judged_by)

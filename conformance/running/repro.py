@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
+from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
@@ -31,6 +32,7 @@ from tiebreak.golden.problems import output_slices, problems_of
 from tiebreak.golden.untrusted_text import one_line
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.root_cause import UNWRITTEN
 from tiebreak.reports.rows import result_rows, rows_of
 
 REPLAY = """# {title}
@@ -57,11 +59,13 @@ class NoScript(InvalidInput):
 def reproducer(folder: Path, name: str, named: str = "") -> str:
     """The script for one finding of a run. `named` is the backend's spec if it is not one of Tiebreak's own.
 
-    `name` is the id of a discrepancy, of a root cause (for its smallest witness), of a failure, or of a case that
-    crashed, hung, raised or gave outputs of a wrong form. If the backend writes no scripts, this one replays the case
-    in Tiebreak. InvalidInput for an unknown id.
+    `name` is the id of a discrepancy, of a root cause (for its smallest witness), of a contradiction, of a failure, or
+    of a case that crashed, hung, raised or gave outputs of a wrong form. If the backend writes no scripts, this one
+    replays the case in Tiebreak. InvalidInput for an unknown id.
     """
     run = read_run(folder)
+    if is_contradiction(name):
+        return contradiction_text(run, name, folder, named)
     failure = failure_of(run, name, folder)
     try:
         if failure is not None:
@@ -73,27 +77,41 @@ def reproducer(folder: Path, name: str, named: str = "") -> str:
 
 @contextmanager
 def scripts(run: Run, folder: Path) -> Iterator[Callable[[str], tuple[str, str]]]:
-    """A function that gives the script of a discrepancy or a root cause, or an empty text and why there is none.
+    """A function that gives the script of an id, as `reproducer` does, or an empty text and why there is none.
 
     Each backend is started once, at its first script, and closed at the end.
     """
     started: dict[str, IsolatedBackend] = {}
 
+    def backend(name: str) -> IsolatedBackend:
+        spec = spec_of(run, {"backend": name})
+        if spec not in started:
+            started[spec] = IsolatedBackend(spec_from_file(spec, "", f"{folder} (add -b BACKEND)"))
+        return started[spec]
+
+    def text(name: str) -> str:
+        if is_contradiction(name):
+            return contradiction_script_of(run, name, folder, backend)
+        if (failure := failure_of(run, name, folder)) is not None:
+            return failure_text(run, failure, name, backend(str(failure["backend"])), folder)
+        row = discrepancy_row(run, discrepancy_id_of(run, name, folder), folder)
+        return discrepancy_text(run, name, row, backend(str(row["backend"])), folder)
+
     def script(name: str) -> tuple[str, str]:
         try:
-            row = discrepancy_row(run, discrepancy_id_of(run, name, folder), folder)
-            spec = spec_of(run, row)
-            if spec not in started:
-                started[spec] = IsolatedBackend(spec_from_file(spec, "", f"{folder} (add -b BACKEND)"))
-            return discrepancy_text(run, name, row, started[spec], folder), ""
+            return text(name), ""
         except TiebreakError as reason:
             return "", str(reason)
 
     try:
         yield script
     finally:
-        for backend in started.values():
-            backend.close()
+        for one in started.values():
+            one.close()
+
+
+def is_contradiction(name: str) -> bool:
+    return re.fullmatch(r"S\d+", name) is not None
 
 
 def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
@@ -105,6 +123,9 @@ def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
 
 def discrepancy_text(run: Run, name: str, row: dict[str, Any], backend: IsolatedBackend, folder: Path) -> str:
     case = case_of_row(row, folder)
+    if row["cause_id"] == UNWRITTEN:
+        with advise_replay(run, row, folder):
+            return unwritten_script(f"{row['backend']}, {row['operator']}: {row['cause']} ({name})", case, row, backend)
     with advise_replay(run, row, folder):
         case, row = smallest_case(backend, case, row)
         lines = backend.reproducer(case.node.key, case.inputs)
@@ -112,14 +133,33 @@ def discrepancy_text(run: Run, name: str, row: dict[str, Any], backend: Isolated
     return discrepancy_script(title, case.node, case.inputs, wanted_element(case, row), lines)
 
 
+def contradiction_text(run: Run, name: str, folder: Path, named: str) -> str:
+    """The script of a contradiction; the backends that gave its answers are started for it."""
+    with ExitStack() as stack:
+
+        def started(backend: str) -> IsolatedBackend:
+            return stack.enter_context(backend_of_row(run, {"backend": backend}, folder, named))
+
+        return contradiction_script_of(run, name, folder, started)
+
+
 def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
     """The script of a failure with its case as it is; nothing that fails is run here."""
+    check_was_run(row, name)
+    with backend_of_row(run, row, folder, named) as backend:
+        return failure_text(run, row, name, backend, folder)
+
+
+def check_was_run(row: dict[str, Any], name: str) -> None:
     if row["fault"] == NOT_JUDGED or was_not_run(row["fault"], row["message"]):
         raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
-    with backend_of_row(run, row, folder, named) as backend:
-        case = case_of_row(row, folder)
-        with advise_replay(run, row, folder):
-            lines = backend.reproducer(case.node.key, case.inputs)
+
+
+def failure_text(run: Run, row: dict[str, Any], name: str, backend: IsolatedBackend, folder: Path) -> str:
+    check_was_run(row, name)
+    case = case_of_row(row, folder)
+    with advise_replay(run, row, folder):
+        lines = backend.reproducer(case.node.key, case.inputs)
     failure = Failure(
         str(row["verdict"]),
         str(row["fault"]),

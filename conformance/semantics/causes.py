@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tiebreak.conformance.semantics.cause_sentences import FORMS, PLACES, SENTENCES
+from tiebreak.reports.root_cause import UNWRITTEN
 
 JOINT, AT = " + ", " @ "
 ENVIRONMENT = "flushes"  # what begins so is no arithmetic of an operator's: a thread or a library flushes subnormals
+ENVIRONMENTS = (ENVIRONMENT, UNWRITTEN)
 PER_TENSOR = "per-tensor-"  # before a place, where it holds per tensor only
 
 
@@ -67,12 +69,12 @@ def filled(table: dict[str, str], key: str) -> str:
 
 def environment_of(id: str) -> str:
     """The id of the fact of the environment that a cause consists of or has beside others; empty if it has none."""
-    return ENVIRONMENT if any(key.startswith(ENVIRONMENT) for key in keys_of(id)) else ""
+    return next((fact for fact in ENVIRONMENTS if any(key.startswith(fact) for key in keys_of(id))), "")
 
 
 def without_environment(id: str) -> str:
     """The id without facts of the environment and without a place; empty if nothing else is left."""
-    return JOINT.join(key for key in keys_of(id) if not key.startswith(ENVIRONMENT))
+    return JOINT.join(key for key in keys_of(id) if not key.startswith(ENVIRONMENTS))
 
 
 def keys_of(id: str) -> list[str]:

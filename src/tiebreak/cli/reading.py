@@ -181,7 +181,7 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
 )
 @run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
 def findings(run_dirs: tuple[Path, ...], backends: tuple[str, ...], output: Path) -> None:
-    """Write root causes as reports that one could file: a folder for each library, a Markdown file for each.
+    """Write findings as reports that one could file: a folder for each library, a Markdown file for each.
 
     Several runs, each of other operators or other backends, make one folder.
 

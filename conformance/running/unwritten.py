@@ -1,0 +1,96 @@
+"""Memory that nobody wrote: a call whose result is what the call before it left there.
+
+No arithmetic gives such a result, so it is asked for: the case after other calls whose outputs have its shape, twice,
+and in another process. Where it gives theirs each time, it has written nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.causes.settling import Settled
+from tiebreak.conformance.judging.deviating import DeviatingElements
+from tiebreak.conformance.judging.random_answers import cases_at_random
+from tiebreak.conformance.running.outcomes import Runner
+from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.repeating import codes_again
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import output_slices, problems_of
+from tiebreak.golden.verdicts import UNEXPLAINED
+from tiebreak.reports.root_cause import UNWRITTEN, UNWRITTEN_TEXT
+
+FILLS = (1, 5, 90)  # of the calls before: products that differ, in any type of 8 bits
+MOST = 32  # cases of a backend
+
+
+def unwritten_elements(backend: Runner, records: BackendRecords) -> dict[str, Array]:
+    """By case id, which elements (bool, of all outputs) are what the call before left."""
+    found = {case.id: written_by_others(backend, case) for case in suspects(records)}
+    found = {name: elements for name, elements in found.items() if elements.any()}
+    if not found or not isinstance(backend, IsolatedBackend):
+        return found
+    by_id = {case.id: case for case in records.cases}
+    with backend.in_another_process() as other:
+        return {name: elements & written_by_others(other, by_id[name]) for name, elements in found.items()}
+
+
+def suspects(records: BackendRecords) -> list[Case]:
+    """Cases with a result of no numbers, as of an empty sum; then those where the same operands have many answers."""
+    ran = [case for case in records.cases if case.id in records.outputs and case.size]
+    empty = [case for case in ran if any(0 in array.shape for array in case.inputs)]
+    numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
+    every = [*empty, *(records.cases[number] for number in numbers)]
+    return list({case.id: case for case in every if not case.node.baked}.values())[:MOST]
+
+
+def written_by_others(backend: Runner, case: Case) -> Array:
+    """Which elements are what the call before gave, each time that they are asked; none if that is always the same."""
+    before = calls_before(case)
+    asked = [one for _ in range(2) for other in before for one in (other, case)]
+    codes = [codes_again(case, outcome) for case, outcome in zip(asked, backend.run_batch(asked), strict=True)]
+    size = next((own.size for own in codes if own is not None), 0)
+    if any(own is None or own.size != size for own in codes):
+        return np.zeros(size, bool)
+    left, given = np.array(codes[::2]), np.array(codes[1::2])
+    same = np.asarray((left == given).all(axis=0))
+    return same & bool((same & (given != given[0])).any())
+
+
+def calls_before(case: Case) -> list[Case]:
+    """The case with other numbers and outputs of the same shapes: an axis of no elements has one there."""
+    empty = any(0 in array.shape for array in case.inputs)
+    made = (tuple(filled(case.inputs, fill, empty=empty)) for fill in FILLS)
+    return [Case(f"{case.id}/before-{n}", case.node, inputs, "generated") for n, inputs in enumerate(made)]
+
+
+def filled(inputs: Sequence[Array], fill: int, *, empty: bool) -> Iterator[Array]:
+    for number, array in enumerate(inputs):
+        if 0 in array.shape or not (empty or number):
+            yield np.full([size or 1 for size in array.shape], fill).astype(array.dtype)
+        else:
+            yield array
+
+
+def with_unwritten(records: BackendRecords, deviating: DeviatingElements, named: Settled | None) -> Settled | None:
+    """The causes of deviating elements, with this one where it was seen and no other is known."""
+    if named is None or not records.unwritten:
+        return named
+    ids, texts, clauses = (column.copy() for column in named)
+    starts = {case.id: starts_of(case) for case in records.cases if case.id in records.unwritten}
+    for place, number in enumerate(deviating.case.tolist()):
+        name, element = records.cases[number].id, int(deviating.index[place])
+        if name in starts and ids[place] == UNEXPLAINED:
+            element += starts[name][deviating.output[place]]
+            if records.unwritten[name][element]:
+                ids[place], texts[place] = UNWRITTEN, UNWRITTEN_TEXT
+    return ids, texts, clauses
+
+
+def starts_of(case: Case) -> dict[str, int]:
+    """Where each output starts among the codes of all."""
+    problems = problems_of(case)
+    return {problem.output: own.start for problem, own in zip(problems, output_slices(problems), strict=True)}
