@@ -19,6 +19,7 @@ from tiebreak.reports.findings import issue_of, keys_of, md
 from tiebreak.reports.folding import FoldedCause
 from tiebreak.reports.libraries import libraries_of, library_of
 from tiebreak.reports.markdown import repro_code
+from tiebreak.reports.progress import DoneLines
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.severity import percent, severity, severity_rank, share_text
@@ -51,7 +52,9 @@ def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
     for run, script in runs:
         chapters, filed, names = story(run), [], libraries_by_backend(run)
         counted: list[tuple[str, str]] = []
-        for chapter, finding in filed_findings(chapters):
+        to_file = list(filed_findings(chapters))
+        lines = DoneLines(len(to_file), "findings")
+        for chapter, finding in to_file:
             library = safe_name(names[finding.backends[0]])
             what = named(finding.cause) if finding.cause else chapter.id + "-" + finding.what
             path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{what}')}")
@@ -60,6 +63,7 @@ def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
             files[path] = text
             filed.append((finding, library, path.rpartition("/")[2]))
             counted.append((chapter.id, library))
+            lines.done(path)
         told.append(FiledRun(run, chapters, filed, counted))
     names = {backend: name for one in told for backend, name in libraries_by_backend(one.run).items()}
     for name in dict.fromkeys(names.values()):

@@ -238,7 +238,8 @@ def headline(run: Run, chapter: str, finding: Finding) -> Headline:
         text = f"{who} {turns_into(path, path, answers)}"
         return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
     text = f"{who}, {operator_names(finding.operators)}: {finding.what}"
-    return Headline(chapter, finding, text, ", such as ".join([finding.how_much, *failed_call(run, finding)]), anchor)
+    example = [finding.shown] if finding.shown else failed_call(run, finding)
+    return Headline(chapter, finding, text, ", such as ".join([finding.how_much, *example]), anchor)
 
 
 def failed_call(run: Run, finding: Finding) -> Iterator[str]:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,15 +204,20 @@ def read_info(folder: Path) -> dict[str, Any]:
 
 def read_generated(folder: Path, ids: Sequence[str] = ()) -> list[Case]:
     """The generated cases of a run, which no vectors are: those with these ids, or all if none are named."""
-    read_info(folder)
     path = folder / CASES
-    dtypes: dict[str, str] = dict.fromkeys(("id", "origin", "node", "inputs"), "string")
-    frame = read_table(path, dtypes, plain=dtypes)
-    frame = frame[frame["id"].isin(ids)] if ids else frame
+    rows = generated_rows(folder, *(one.stat().st_mtime_ns if one.exists() else 0 for one in (folder / INFO, path)))
     try:
-        return [parse_case(row) for row in rows_of(frame)]
+        return [parse_case(row) for row in (rows.values() if not ids else (rows[one] for one in ids if one in rows))]
     except (ValueError, TypeError, KeyError, InvalidInput) as error:
         raise DamagedFile(f"{path}: damaged run file: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def generated_rows(folder: Path, *written: int) -> dict[str, dict[Any, Any]]:
+    """The rows of a run's generated cases by id, for files `written` then: each script reads one of them."""
+    read_info(folder)
+    dtypes: dict[str, str] = dict.fromkeys(("id", "origin", "node", "inputs"), "string")
+    return {str(row["id"]): row for row in rows_of(read_table(folder / CASES, dtypes, plain=dtypes))}
 
 
 def parse_case(row: dict[Any, Any]) -> Case:

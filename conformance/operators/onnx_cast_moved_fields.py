@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
 from tiebreak.golden.operators.onnx_cast import ONE_ZERO
 from tiebreak.golden.problem import Array
 
 WIDE = ("float32", "float16", "bfloat16")
+MOST_BITS = 16  # of a source type whose every number is tried
 MOST = 62  # bits by which a word of 64 is shifted: all that is left of it is zero
 
 
@@ -100,11 +103,22 @@ def to_types(*names: str) -> Mistake:
 
 def to_wider(node: Node, x: Array) -> tuple[Array, ...]:
     """Only where some number becomes another: of NaN and infinities alone, `nan-code-as-number` says what there is."""
-    every = np.arange(1 << fields_of(node.input_type).bits, dtype=f"uint{8 * x.itemsize}").view(x.dtype)
-    finite = every[np.isfinite(every.astype(np.float64))]
-    if node.output_type not in WIDE or np.array_equal(moved(node, finite), finite.astype(node.outputs[0].dtype)):
+    if node.output_type not in WIDE or not changes_a_number(node.key):
         raise NotImplementedError
     return (moved(node, x),)
+
+
+@lru_cache(maxsize=64)
+def changes_a_number(key: str) -> bool:
+    """Whether moved fields make another number of some finite one; always if it has too many bits to try all."""
+    node = node_from_key(key)
+    bits, dtype = fields_of(node.input_type).bits, node.inputs[0].dtype
+    if bits > MOST_BITS:
+        return True
+    every = np.arange(1 << bits, dtype=f"uint{8 * dtype.itemsize}").view(dtype)
+    with np.errstate(all="ignore"):
+        finite = every[np.isfinite(every.astype(np.float64))]
+        return not np.array_equal(moved(node, finite), finite.astype(node.outputs[0].dtype))
 
 
 def mistakes() -> Iterator[tuple[Cause, Mistake]]:
