@@ -18,7 +18,7 @@ TIMES = 8  # processes of each, where nothing but chance or the process tells th
 
 
 @dataclass(frozen=True)
-class Call:
+class ShownCall:
     """A call in a library's own API: the backend's `lines` assign `outputs` and `library`."""
 
     node: Node
@@ -31,13 +31,13 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Side:
+class AnswerSide:
     """One of two answers: the calls of a process, the last of which gives it, and its place in the outputs.
 
     `where` says in words where it is given, `recorded` is the bits and the number that were.
     """
 
-    calls: Sequence[Call]
+    calls: Sequence[ShownCall]
     output: int
     index: int
     where: str
@@ -50,7 +50,7 @@ class Side:
         return "\n\n".join([first.source, *map(once_more, others), shown])
 
 
-def once_more(call: Call) -> str:
+def once_more(call: ShownCall) -> str:
     """The call in what another call of the same node has built: those statements that its inputs reach, and no other.
 
     What the call before gave is let go first, so that its memory is free.
@@ -73,7 +73,7 @@ bits = "NaN" if (element != element).any() else element.tobytes()[::-1].hex()
 print("the answer is", "0x" + bits, "that is", element[0], "by", library)"""
 
 
-def contradiction_script(title: str, operands: Sequence[Sequence[str]], sides: tuple[Side, Side]) -> str:
+def contradiction_script(title: str, operands: Sequence[Sequence[str]], sides: tuple[AnswerSide, AnswerSide]) -> str:
     """The script's text: it exits with 1 while the answers differ, with 0 once they do not, with 2 if it can't ask.
 
     Where both sides are one call, it is asked in several processes.

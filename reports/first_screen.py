@@ -191,7 +191,7 @@ def everyday_rank(run: Run, finding: Finding) -> int:
     failed = [row["witness"] for row in run.info.get("failures", []) if row["id"] in finding.ids]
     if failed:  # the domain is known if another backend ran the case
         cases = run.results["case"].isin([str(witness["case"]) for witness in failed])
-        found += run.results[cases]["domain"].tolist()
+        found += run.results[cases & (run.results["elements"] > 0)]["domain"].tolist()
     return min((DOMAINS.index(domain) for domain in found if domain in DOMAINS), default=DOMAINS.index("edge"))
 
 

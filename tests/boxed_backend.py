@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.golden.nodes import Case
 
@@ -19,7 +20,7 @@ class Backend:
     def __init__(self, box: Callable[..., Any], status: str = "ok") -> None:
         self.box, self.status = box, status
 
-    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
+    def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
         with np.errstate(all="ignore"):
             return [Outcome(self.status, self.box(*case.inputs), message="" if self.is_ok else "no") for case in cases]
 

@@ -19,7 +19,7 @@ from tiebreak.reports.first_screen import MOST, News, headlines, library_rows, t
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.story import story
 
-COLUMNS = {"backend": "lib", "operator": QL, "document": "own", "message": "", "fault": ""}
+COLUMNS = {"backend": "lib", "operator": QL, "document": "own", "message": "", "fault": "", "elements": 3}
 WITNESS = {"id": "D1", "case": "c", "elements": 1, "operands": [["x", "0x1", "1.0"]], "expected": "1", "got": "2"}
 
 
@@ -131,8 +131,9 @@ def test_an_answer_that_changes_on_everyday_operands_leads() -> None:
     results = pd.DataFrame([ran | {"verdict": "error", "domain": ""}, ran | {"backend": "other"}])
     run = replace(a_run(failures=[failure], clusters=[cause("lib", QL, "everyday", witness=WITNESS)]), results=results)
     assert [one.finding.ids for one in headlines(run, story(run))] == [("F1",), ("C1",)]
-    at_the_edge = replace(run, results=results.assign(domain="edge"))
-    assert [one.finding.ids for one in headlines(at_the_edge, story(at_the_edge))] == [("C1",), ("F1",)]
+    for other in (results.assign(domain="edge"), results.assign(elements=0)):
+        last = replace(run, results=other)
+        assert [one.finding.ids for one in headlines(last, story(last))] == [("C1",), ("F1",)]
 
 
 def test_what_a_library_documents_of_its_defaults_is_no_headline() -> None:

@@ -52,7 +52,7 @@ def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> 
     rows = [
         {"backend": name, "operator": operator, "verdict": verdict, "document": "own", "message": "", "fault": ""}
         | {"judged_calibrated": 9, "working_calibrated": 0, "deviates_calibrated": 9 * (verdict == "deviates")}
-        | {"case": verdict, "domain": "calibrated"}
+        | {"case": verdict, "domain": "calibrated", "elements": 9}
         for number, name in enumerate(backends)
         for operator in operators
         for verdict in ["exact"] * 5 + ["deviates"] * (1 if alike else number + 1) + ["crash"]
@@ -91,7 +91,7 @@ def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> 
 
 
 def a_path(backend: str, operator: str) -> dict[str, Any]:
-    answers = [{"value": what, "paths": [f"per {what}"]} for what in ("tensor", "axis")]
+    answers = [{"value": what, "bits": "0x0", "paths": [f"per {what}"]} for what in ("tensor", "axis")]
     return {"backend": backend, "operator": operator, "answers": answers, "operands": WITNESS["operands"]}
 
 

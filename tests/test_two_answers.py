@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.adapters.contradiction_reproducer import Call, Side, contradiction_script
+from tiebreak.adapters.contradiction_reproducer import AnswerSide, ShownCall, contradiction_script
 from tiebreak.conformance.judging.both_answers import Given, example_of, number_contradictions, two_answers
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -62,7 +62,10 @@ def test_every_kind_has_an_id_operands_with_bits_and_both_answers() -> None:
 
 @pytest.mark.parametrize(("second", "code"), [("rint", 0), ("ceil", 1), ("nothing_of_numpy", 2)])
 def test_the_script_exits_with_1_while_the_answers_differ(tmp_path: Path, second: str, code: int) -> None:
-    sides = [Side([Call(NODE, INPUTS, LIBRARY.format(how, 0))], 0, 1, f"by {how}", "2") for how in ("rint", second)]
+    sides = [
+        AnswerSide([ShownCall(NODE, INPUTS, LIBRARY.format(how, 0))], 0, 1, f"by {how}", "2")
+        for how in ("rint", second)
+    ]
     script = tmp_path / "script.py"
     operands = example([2, 2], [2, 3])["operands"]
     script.write_text(contradiction_script('a "title"', operands, (sides[0], sides[1])), encoding="utf-8")
@@ -76,8 +79,8 @@ def test_one_call_before_another_is_part_of_an_answer(tmp_path: Path) -> None:
     """What a call leaves behind in a session, which is built once: the second answer is that of the call before it."""
     leaves = 'library, session = "numpy", {}\noutputs = (session.setdefault("left", x),)'
     other = (INPUTS[0] + 1, *INPUTS[1:])
-    calls = [[Call(NODE, INPUTS, leaves)], [Call(NODE, other, leaves), Call(NODE, INPUTS, leaves)]]
-    one, two = (Side(own, 0, 0, "where", "it") for own in calls)
+    calls = [[ShownCall(NODE, INPUTS, leaves)], [ShownCall(NODE, other, leaves), ShownCall(NODE, INPUTS, leaves)]]
+    one, two = (AnswerSide(own, 0, 0, "where", "it") for own in calls)
     script = tmp_path / "script.py"
     script.write_text(contradiction_script("title", [], (one, two)), encoding="utf-8")
     assert subprocess.run([sys.executable, str(script)], capture_output=True, check=False).returncode == 1

@@ -221,9 +221,8 @@ class Chunk:
 
     @cached_property
     def case_domains(self) -> Array:
-        """The domain of each case: the worst of its elements, the edge if an input is empty."""
+        """The domain of each case: the worst of its elements, calibrated if it has none."""
         counts = [self.by_case(self.domains == domain) > 0 for domain in (PATHOLOGICAL, EDGE)]
-        counts[1] |= self.has_empty_input
         return np.select(counts, [PATHOLOGICAL, EDGE], CALIBRATED).astype(np.uint8)
 
     @cached_property

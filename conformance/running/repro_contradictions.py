@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters.contradiction_reproducer import Call, Side, contradiction_script
+from tiebreak.adapters.contradiction_reproducer import AnswerSide, ShownCall, contradiction_script
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.both_answers import contradicting_rows, two_answers
@@ -47,20 +47,21 @@ def cases_of(names: list[str], operators: list[str], folder: Path) -> dict[str, 
     return {case.id: case for case in plan(selection)}
 
 
-def side_of(backend: IsolatedBackend, case: Case, example: dict[str, Any], answer: dict[str, Any]) -> Side:
-    call = Call(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
+def side_of(backend: IsolatedBackend, case: Case, example: dict[str, Any], answer: dict[str, Any]) -> AnswerSide:
+    call = ShownCall(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
     output = next(n for n, problem in enumerate(problems_of(case)) if problem.output == example["output"])
-    return Side([call], output, int(answer["index"]), where_given(answer), with_bits(answer["value"], answer["bits"]))
+    value = with_bits(answer["value"], answer["bits"])
+    return AnswerSide([call], output, int(answer["index"]), where_given(answer), value)
 
 
 def unwritten_script(title: str, case: Case, row: dict[str, Any], backend: IsolatedBackend) -> str:
     """The script of memory that nobody wrote: the same call, after others with other results."""
     output = next(n for n, problem in enumerate(problems_of(case)) if problem.output == row["output"])
     before = calls_before(case)
-    own = Call(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
-    others = [Call(one.node, one.inputs, backend.reproducer(one.node.key, one.inputs)) for one in before]
+    own = ShownCall(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
+    others = [ShownCall(one.node, one.inputs, backend.reproducer(one.node.key, one.inputs)) for one in before]
     one, other = (
-        Side([call, own], output, int(row["index"]), f"the call after {which}", f"{row['got']:g} in the run")
+        AnswerSide([call, own], output, int(row["index"]), f"the call after {which}", f"{row['got']:g} in the run")
         for call, which in ((others[0], "one"), (others[-1], "another"))
     )
     return contradiction_script(title, json.loads(row["operands"]), (one, other))
