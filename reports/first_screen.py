@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN, REDUCED
+from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN, RAN, REDUCED
 from tiebreak.reports.anchors import anchor_of_finding
 from tiebreak.reports.folding import Row
 from tiebreak.reports.libraries import libraries_of, library_of, release
@@ -168,7 +168,8 @@ def findings_by_library(run: Run, chapters: Sequence[Chapter]) -> dict[str, list
         tier = next((tier for tier, told in enumerate(TOLD) if chapter.id in told), None)
         for place, finding in enumerate(chapter.findings):
             if tier is not None and not is_documented(chapter, finding, reduced):
-                weight = (tier, everyday_rank(run, finding), number, place)
+                rank = everyday_rank(run, finding)
+                weight = (len(TOLD) if rank == len(DOMAINS) else tier, rank, number, place)
                 found[libraries.get(finding.backends[0], "")].append((weight, chapter.id, finding))
     return {library: list(one_kernel_each(sorted(own, key=itemgetter(0)))) for library, own in found.items()}
 
@@ -183,7 +184,7 @@ def one_kernel_each(findings: Iterable[tuple[Weight, str, Finding]]) -> Iterator
 
 
 def everyday_rank(run: Run, finding: Finding) -> int:
-    """0 for what everyday operands show, more for the edge and for what is pathological, or has no operands."""
+    """0 for what everyday operands show, more for the edge and for what is pathological, most for empty tensors."""
     if finding.cause is not None:
         domain = leading_domain(finding.cause.row)
         return DOMAINS.index(domain) if domain else len(DOMAINS)
@@ -191,7 +192,10 @@ def everyday_rank(run: Run, finding: Finding) -> int:
     failed = [row["witness"] for row in run.info.get("failures", []) if row["id"] in finding.ids]
     if failed:  # the domain is known if another backend ran the case
         cases = run.results["case"].isin([str(witness["case"]) for witness in failed])
-        found += run.results[cases & (run.results["elements"] > 0)]["domain"].tolist()
+        rows = run.results[cases & run.results["verdict"].isin(RAN)]
+        found += rows[rows["elements"] > 0]["domain"].tolist()
+        if len(rows) and not found:  # nothing but empty tensors
+            return len(DOMAINS)
     return min((DOMAINS.index(domain) for domain in found if domain in DOMAINS), default=DOMAINS.index("edge"))
 
 

@@ -134,6 +134,9 @@ def test_an_answer_that_changes_on_everyday_operands_leads() -> None:
     for other in (results.assign(domain="edge"), results.assign(elements=0)):
         last = replace(run, results=other)
         assert [one.finding.ids for one in headlines(last, story(last))] == [("C1",), ("F1",)]
+    hazard = run.info | {"clusters": [cause("lib", QL, "moved", "foreign", witness=WITNESS)]}
+    empty = replace(run, info=hazard, results=results.assign(elements=0))
+    assert [one.finding.ids for one in headlines(empty, story(empty))] == [("C1",), ("F1",)], "no empty tensor leads"
 
 
 def test_what_a_library_documents_of_its_defaults_is_no_headline() -> None:
