@@ -223,7 +223,7 @@ WRONG = [
     wrong("channels along the first axis", "PerChannel",
           channel=lambda number, shape, channels: number // max(int(np.prod(shape[1:])), 1)),
     wrong("channels along the second axis", "PerChannel", EVERY, channel=along_the_second_axis),
-    wrong("multiplier without its last bit", "NearTie", ALL,
+    wrong("multiplier without its last bit", "Tie", ALL,
           factors=lambda scale32, multiplier, shift: (multiplier & ~1, shift)),
 ]  # fmt: skip
 
