@@ -1,4 +1,4 @@
-"""What a worker's environment holds: the settings that libraries read are recorded, what only costs time is not passed on."""
+"""A worker's environment: what libraries read is recorded, and what only costs time is not passed on."""
 
 from __future__ import annotations
 
