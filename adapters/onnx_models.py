@@ -33,6 +33,7 @@ from tiebreak.golden.products import product_shape
 from tiebreak.golden.rounding import EVEN
 
 OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
+OLDEST = 13  # for nodes of other domains: the first operator set with bfloat16, in files that onnxruntime 1.17 reads
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
 MICROSOFT = "com.microsoft"
@@ -121,8 +122,14 @@ def onnx_node(node: Node) -> OnnxNode:
         raise Unsupported(f"{operator} takes no float64")
     names = tuple(tensor.name for tensor in node.inputs)
     further = tuple((tensor.name, str(tensor.dtype.name)) for tensor in node.outputs[1:])
-    opset, places = node.opset or OPSET, broadcast_inputs(node)
+    opset = node.opset or (oldest_file((*types, node.output_type)) if domain else OPSET)
+    places = broadcast_inputs(node)
     return OnnxNode(operator, attributes, names, types, node.output_type, opset, further, domain, places)
+
+
+def oldest_file(types: Sequence[str]) -> int:
+    """The first operator set whose files hold these types: of a node of another domain nothing else depends on it."""
+    return max(OLDEST, *(SINCE.get(name, OLDEST) for name in types))
 
 
 def operator_of(node: Node) -> str:

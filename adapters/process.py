@@ -23,6 +23,7 @@ from tiebreak.adapters.environments import named
 from tiebreak.adapters.environments.named import split_release
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
 from tiebreak.adapters.registry import entry_point, environment_of
+from tiebreak.adapters.settings import worker_environment
 from tiebreak.golden.messages import last_words
 
 TAIL = 600  # characters of standard error quoted in a message
@@ -65,6 +66,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             bufsize=0,
+            env=worker_environment(os.environ),
             pass_fds=[self.arena.descriptor],
             start_new_session=True,  # so that its children can be ended with it
         )

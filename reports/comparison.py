@@ -50,6 +50,8 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     for line in verdict_lines(found["verdicts"]):
         console.print(terminal_text(line, 600), soft_wrap=True)
     console.print(denominator_table(found))
+    for line in setting_lines(found.get("settings", [])):
+        console.print(terminal_text(line, 600), soft_wrap=True)
     for line in only_in_one(found["backends"]):
         console.print(terminal_text(line, 300), soft_wrap=True)
     console.print(
@@ -91,6 +93,16 @@ def denominator_table(found: Mapping[str, Any]) -> Table:
         where = f"{terminal_text(row['backend'])}\n  {terminal_text(row['operator'])}"
         table.add_row(where, ran, planned, f"{row['ran_in_both']:,}", judged, deviating)
     return table
+
+
+def setting_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Lines about variables that libraries read and that the two runs did not share."""
+    said = [
+        [f"{name}={row[at]}" if row[at] is not None else f"no {name}" for at in ("before", "after")]
+        for row in rows
+        for name in (row["name"],)
+    ]
+    return [f"another setting: {before} → {after}" for before, after in said]
 
 
 def arrow(one: int, other: int) -> str:

@@ -20,6 +20,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.untrusted_text import printable
+from tiebreak.reports.comparison import setting_lines
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.junit import xml_text
 from tiebreak.reports.markdown import append_step_summary, operand_values
@@ -56,6 +57,8 @@ def print_gate(found: Mapping[str, Any]) -> None:
             console.print(f"[yellow]{row['status']}[/] {terminal_text(waiver_line(row), 600)}", soft_wrap=True)
     for row in found["not_run"]:
         console.print(terminal_text(not_run_line(row), 300), soft_wrap=True)
+    for line in setting_lines(found.get("settings", [])):
+        console.print(terminal_text(line, 600), soft_wrap=True)
     console.print(counts_line(found["counts"]), soft_wrap=True)
     console.print(f"gate: {headline(found)} (exit code {found['exit']})")
 

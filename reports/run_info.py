@@ -24,7 +24,7 @@ LATER: Kinds = {
     **dict.fromkeys(("releases", "repeated"), LIST),
     **dict.fromkeys(("explained", "judge_foreign"), YES_NO),
     "explanation_errors": LIST,
-    **dict.fromkeys(("selection", "made_by", "vectors"), OBJECT),
+    **dict.fromkeys(("selection", "made_by", "vectors", "settings"), OBJECT),
 }
 COUNTED: Kinds = dict.fromkeys(("cases", "elements", "differ"), WHOLE)
 ROWS: Mapping[str, Kinds] = {

@@ -12,7 +12,7 @@ from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, case
 
 from tiebreak.adapters import frames
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.onnx_models import onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import oldest_file, onnx_model, onnx_node
 from tiebreak.adapters.registry import load_backend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -176,3 +176,11 @@ def test_the_full_check_of_onnx_takes_an_axis_beyond_the_rank() -> None:
         (contest,) = (c for c in rank_one.rank_one(told) if c.id.endswith("rank-1-default-axis"))
         node = onnx_node(make_node(operator, **contest.node))
         onnx.checker.check_model(onnx_model(node, shapes=[(3,), (3,), (3,)]), full_check=True)
+
+
+def test_a_node_of_another_domain_is_in_the_oldest_file_that_has_its_types() -> None:
+    for name, node in (("QLinearAdd", {}), ("QLinearMul", {"quantized": "uint8"}), ("QGemm", {})):
+        model = onnx_model(onnx_node(make_node(f"com.microsoft.{name}", **node)))
+        versions = {one.domain: one.version for one in model.opset_import}
+        assert (versions[""], model.ir_version) == (13, 7), "onnxruntime 1.17.0 reads none above 9"
+    assert oldest_file(("uint8", "int4")) == 21 and oldest_file(("bfloat16", "float8_e5m2")) == 19

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from tiebreak.adapters.settings import differing_settings
 from tiebreak.conformance.semantics.former_causes import ids_so_far
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
@@ -115,6 +116,7 @@ def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str,
         "operators": denominators(a, b),
         "causes": compared_causes(a, b),
         "verdicts": verdict_changes(a, b),
+        "settings": differing_settings(run_a.info.get("settings"), run_b.info.get("settings")),
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
     return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign)}

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from tiebreak.adapters.registry import registered
+from tiebreak.adapters.settings import differing_settings
 from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_locked
@@ -55,6 +56,7 @@ def gate(
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
         "not_run": not_run(side, base),
         "counts": counts_of(judged, side, base),
+        "settings": differing_settings((baseline or run).info.get("settings"), run.info.get("settings")),
     }
     return found | {"exit": exit_code_of_gate(found)}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ import numpy as np
 
 from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.adapters.settings import settings_of
 from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.evidence import Element
@@ -74,6 +76,7 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "instruction_sets": instruction_sets(),
+        "settings": settings_of(os.environ),
         "vectors": vector_digests(cases),
         "backends": [records.facts | {"judged": records.judged} for records in done],
         "exit": exit_code_of_run(results, judge_foreign=bool(facts.get("judge_foreign"))),
