@@ -69,7 +69,7 @@ TABLE: dict[str, tuple[str, dict[str, tuple[str, str, str]]]] = {
         FAULTS,
         {
             "system_exit": error("exception", "^SystemExit: 0 "),
-            "keyboard_interrupt": crash("killed by SIGINT"),
+            "keyboard_interrupt": error("exception", "^KeyboardInterrupt"),
             "generator_exit": error("exception", "^GeneratorExit"),
             "stop_iteration": error("exception", "^StopIteration"),
             "base_exception": crash("exit status 1"),
