@@ -37,10 +37,6 @@ LONGEST_SCRIPT = 1 << 20
 MOST_OUTPUTS = 64
 
 
-# What is caught from a backend: everything but Ctrl-C, which belongs to whoever debugs it in Tiebreak's own process.
-NOT_OURS: tuple[type[BaseException], ...] = (Exception, SystemExit, GeneratorExit)
-
-
 HEADER = ("message", "seconds", "fault", "refused", "compiling", "alone")
 USUAL = {name: getattr(Outcome("ok"), name) for name in HEADER}
 
@@ -61,7 +57,11 @@ class WrongOutput(TypeError):  # noqa: N818 - says what it is
 
 
 class Answerer:
-    """Compiles each node once, keeps it, and runs each case twice."""
+    """Compiles each node once, keeps it, and runs each case twice.
+
+    Every exception of the backend is caught, KeyboardInterrupt included. It is never Ctrl-C: a worker has a session of
+    its own, and in Tiebreak's own process only the main thread gets it, in which no backend runs.
+    """
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
@@ -82,18 +82,18 @@ class Answerer:
             return Outcome("unsupported", message=message_of(reason), fault=NOT_ASKED, refused=True)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason), refused=True)
-        except NOT_OURS as error:
+        except BaseException as error:
             return failed_outcome(error)
         try:
             return run_twice(run, inputs)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason))
-        except NOT_OURS as error:
+        except BaseException as error:
             return failed_outcome(error)
 
     def prepare(self, key: str) -> None:
         """Compile a node and keep the result or the error for `answer`."""
-        with suppress(*NOT_OURS):
+        with suppress(BaseException):
             self.compile_once(key)
 
     def compile_once(self, key: str) -> Run:
@@ -101,7 +101,7 @@ class Answerer:
         if key not in self.compiled:
             try:
                 self.compiled[key] = self.compile(node_from_key(key))
-            except NOT_OURS as error:
+            except BaseException as error:
                 self.compiled[key] = error
         found = self.compiled[key]
         if isinstance(found, BaseException):
@@ -125,7 +125,7 @@ class Answerer:
             for key in keys:
                 self.compile_once(key)
             told = {safe_text(key, 100): safe_text(value, 500) for key, value in dict(attest()).items()}
-        except Exception as error:
+        except BaseException as error:
             told = {"attestation failed": message_of(error)}
         told["flushes subnormals in the calling thread"] = "yes" if _kernel.subnormals_flushed() else "no"
         return told
@@ -138,6 +138,8 @@ class Answerer:
         lines = write(node_from_key(key), inputs)
         if not isinstance(lines, str):
             raise WrongOutput(f"reproducer() returned {type(lines).__name__}, not Python lines as one text")
+        if not lines.strip():
+            raise WrongOutput("reproducer() returned an empty text, not Python lines")
         return safe_text(lines, LONGEST_SCRIPT)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, failed_outcome, message_of
+from tiebreak.adapters.answering import Answerer, message_of
 from tiebreak.adapters.claims import Claims, parsed_claims
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.isolation import Keep
@@ -34,7 +34,7 @@ class InProcessBackend:
         try:
             self.answerer = Answerer(registry.load_backend(self.spec))
             hello = self.answerer.describe()
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # never Ctrl-C, see Answerer
             raise_for(self.spec, {"kind": load_failure_kind(error), "message": message_of(error)})
         self.name, self.version = hello["name"], hello["version"]
         self.claims = parsed_claims(hello)
@@ -50,10 +50,7 @@ class InProcessBackend:
 
     def answer(self, case: Case) -> Outcome:
         assert self.answerer is not None
-        try:
-            return self.answerer.answer(case.node.key, case.inputs)
-        except SystemExit as error:  # uncaught, it would end Tiebreak as if all were well
-            return failed_outcome(error)
+        return self.answerer.answer(case.node.key, case.inputs)
 
     def recall(self, node: str, outcome: Outcome) -> None:
         pass

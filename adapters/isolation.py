@@ -334,7 +334,7 @@ class IsolatedBackend:
     def reproducer(self, node: str, inputs: Sequence[Array]) -> str:
         """The backend's own lines of a standalone script.
 
-        Raises Unsupported if it writes none, MachineryFailed if it can't be started.
+        Raises Unsupported if it writes none, MachineryFailed if it can't be started or fails while it writes them.
         """
         if self.worker is None:
             self.start()
@@ -346,6 +346,8 @@ class IsolatedBackend:
         except (EOFError, OSError, BrokenFrame, TooMuchMemory) as error:
             self.stop()
             raise MachineryFailed(f"backend {self.spec!r}: {str(error) or 'the worker ended'}") from None
+        if reply.get("failed"):
+            raise MachineryFailed(f"backend {self.spec!r}: {reply.get('message', 'reproducer() failed')}")
         if not reply.get("lines"):
             raise Unsupported(str(reply.get("message", "it writes no reproducer")))
         return str(reply["lines"])

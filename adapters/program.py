@@ -89,7 +89,7 @@ def answer(
         return {"status": "ok"}, output_arrays(compiled[request["node"]](*inputs))
     except Unsupported as reason:
         return {"status": "unsupported", "message": str(reason)}, []
-    except Exception as error:
+    except BaseException as error:  # a backend's code may raise anything
         return {"status": "error", "message": f"{type(error).__name__}: {error}"}, []
 
 

@@ -80,7 +80,7 @@ def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -
         return reply | found
     except Unsupported as reason:
         return reply | {"status": "unsupported", "message": message_of(reason)}
-    except Exception as error:
+    except BaseException as error:  # the backend's code may raise anything
         return reply | {"status": "error", "message": message_of(error)}
 
 

@@ -31,7 +31,7 @@ from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, NOT_DETERMINISTIC, Outcome
 from tiebreak.adapters.process_state import ProcessState
-from tiebreak.golden.errors import InvalidInput, MissingType, NoDevice
+from tiebreak.golden.errors import InvalidInput, MissingType, NoDevice, Unsupported
 from tiebreak.golden.problem import Array
 
 OWN = getpid()
@@ -119,8 +119,11 @@ def answer_request(answerer: Answerer, arena: Arena, request: Mapping[str, Any],
         inputs = [array.copy() for array in arena.get(request["inputs"])]
         try:
             send(answers, {"lines": answerer.reproducer(request["node"], inputs)})
-        except Exception as error:
-            send(answers, {"lines": "", "message": message_of(error)})
+        except Unsupported as reason:
+            send(answers, {"lines": "", "message": message_of(reason)})
+        except BaseException as error:  # the backend's code may raise anything
+            text = f"reproducer() failed: {message_of(error)}{raised_at(error, '')}"
+            send(answers, {"lines": "", "failed": True, "message": text})
     return True
 
 

@@ -38,7 +38,7 @@ from tiebreak.adapters.registry import (
 )
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.case_cache import CaseCache
-from tiebreak.golden.errors import TiebreakError
+from tiebreak.golden.errors import MachineryFailed, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_FAILED
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.vector_index import NODES_EACH, plainest_cases
@@ -205,9 +205,18 @@ def slow_first(specs: Iterable[str]) -> list[str]:
 
 
 def list_backends(names: Sequence[str], *, every: bool, as_json: bool) -> None:
-    """Print the named backends with operators and types, or the registered ones, which are asked only if `every`."""
+    """Print the named backends with operators and types, or the registered ones, which are asked only if `every`.
+
+    Raises MachineryFailed at the end if a named one does not load.
+    """
     specs = [check_spec(name) for name in names]
     found = ask_all(specs, questions) if names else all_asked() if every else all_installed()
+    print_backends(names, found, every=every, as_json=as_json)
+    if names and (failed := [backend for backend in found if backend.problem]):
+        raise MachineryFailed(failed[0].problem)
+
+
+def print_backends(names: Sequence[str], found: Sequence[FoundBackend], *, every: bool, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
         return

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from tiebreak.golden.errors import MissingType
+from tiebreak.golden.errors import InvalidInput, MissingType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,13 +135,21 @@ ELEMENT_TYPES: dict[str, FloatType | IntegerType] = {**FLOAT_TYPES, **INTEGER_TY
 NUMPY_OWN = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32", "float64")
 
 
+def element_type(name: str) -> FloatType | IntegerType:
+    """The element type with this name, as a file gives it. InvalidInput, which lists all, for a name of none."""
+    if name not in ELEMENT_TYPES:
+        raise InvalidInput(f"unknown element type {name!r}; there are {', '.join(ELEMENT_TYPES)}")
+    return ELEMENT_TYPES[name]
+
+
 def numpy_dtype(name: str) -> np.dtype:
     """The NumPy dtype of an element type; those that NumPy lacks are ml_dtypes', or an integer of more bits.
 
-    MissingType if ml_dtypes lacks it too.
+    MissingType if ml_dtypes lacks it too, InvalidInput for a name that is no element type.
     """
     import numpy as np
 
+    element_type(name)
     if name in NUMPY_OWN or name in CARRIERS:
         return np.dtype(CARRIERS.get(name, name))
     try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
+from tiebreak.golden.elements import FloatType, IntegerType, decimal, element_type
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO, Array, Problem, array_of, codes_of, kind_of
 
 
@@ -27,7 +27,7 @@ def tensor_entry(name: str, array: Array) -> dict[str, Any]:
 
 def parse_tensor(tensor: Mapping[str, Any]) -> Array:
     """An input tensor. Raises an error unless its elements fit its shape and type."""
-    kind = ELEMENT_TYPES[tensor["type"]]
+    kind = element_type(tensor["type"])
     if isinstance(kind, FloatType):
         codes = np.frombuffer(bytes.fromhex(tensor["bits"]), dtype=f">u{max(8, kind.bits) // 8}")
     else:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, element_type
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text, check_format
 from tiebreak.golden.make_node import node_from_key
@@ -229,7 +229,5 @@ def parse_case(row: dict[Any, Any]) -> Case:
 
 def parse_array(tensor: dict[str, Any]) -> Array:
     name, items = tensor["type"], tensor["values"].split()
-    if name not in ELEMENT_TYPES:
-        raise ValueError(f"unknown element type {name!r}")
-    base = 16 if isinstance(ELEMENT_TYPES[name], FloatType) else 10
+    base = 16 if isinstance(element_type(name), FloatType) else 10
     return array_of(name, tuple(tensor["shape"]), [int(item, base) for item in items])

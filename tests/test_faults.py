@@ -69,10 +69,10 @@ TABLE: dict[str, tuple[str, dict[str, tuple[str, str, str]]]] = {
         FAULTS,
         {
             "system_exit": error("exception", "^SystemExit: 0 "),
-            "keyboard_interrupt": crash("killed by SIGINT"),
+            "keyboard_interrupt": error("exception", "^KeyboardInterrupt"),
             "generator_exit": error("exception", "^GeneratorExit"),
             "stop_iteration": error("exception", "^StopIteration"),
-            "base_exception": crash("exit status 1"),
+            "base_exception": error("exception", "^Lethal"),
             "memory_error": memory("error"),
             "unspeakable": error("exception", r"\(its text can't be had: ValueError\)"),
             "huge_text": error("exception", "^RuntimeError: x{1000}"),
@@ -255,7 +255,7 @@ def test_there_are_many_kinds() -> None:
     [
         ("exits_in_compile", "error", "exception", "SystemExit: 0"),
         ("rounds_in_compile", "error", "left changed", r"compile\(\) left the rounding direction changed"),
-        ("interrupts_in_compile", "crash", "crash", "killed by SIGINT"),
+        ("interrupts_in_compile", "error", "exception", "KeyboardInterrupt"),
         ("hangs_in_compile", "timeout", "hang", "no answer within 3 s"),
     ],
 )

@@ -38,7 +38,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
         runtime = load_runtime(name)
-    except Exception as error:
+    except BaseException as error:  # the runtime may raise anything
         kind = "not-installed" if isinstance(error, ModuleNotFoundError) else "error"
         send(answers, {"status": "failed", "kind": kind, "message": message_of(error)})
         return
@@ -58,7 +58,7 @@ def answer(runtime: PatternRuntime, arena: Arena, request: Mapping[str, Any]) ->
         output = opened.run({operand.name: rows[operand.name] for operand in pattern.inputs})
     except Unsupported as reason:
         return {"status": "unsupported", "message": str(reason)[:LONGEST]}
-    except Exception as error:
+    except BaseException as error:
         return {"status": "error", "message": message_of(error)[:LONGEST]}
     arena.reset(request["free"])
     return {"status": "ok", "graph": list(opened.graph), "outputs": arena.put([output])}

@@ -42,8 +42,10 @@ import tempfile
 
 WORDS = {words!r}
 
-with tempfile.TemporaryDirectory() as folder:
-    sys.exit(subprocess.call([*WORDS, folder + "/run"]))
+folder = tempfile.mkdtemp(prefix="tiebreak-replay-") + "/run"
+code = subprocess.call([*WORDS, folder])
+print(f"The replayed run and its report stay in {{folder}}; to print the report again: tiebreak report {{folder}}")
+sys.exit(code)
 """
 TIME_LIMIT = 10.0  # seconds for a case, for runs that recorded no limit
 
