@@ -43,6 +43,7 @@ GRACE = 30.0  # seconds beyond the time limits after which a worker that nobody 
 def main() -> None:
     spec, arena = sys.argv[1], Arena(int(sys.argv[2]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is recorded, not dumped
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the signal ends it; KeyboardInterrupt is the backend's
     if sys.argv[3:]:  # before a library counts them
         os.sched_setaffinity(0, set(map(int, sys.argv[3].split(","))))
     adopt_orphans()

@@ -417,7 +417,7 @@ def test_a_real_release_of_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyP
     swept = ["sweep", "onnxruntime@1.20.1", "--operator", "onnx.QuantizeLinear", "--input-type", "float16"]
     swept += ["--type", "uint8", "--input", "y_scale=0.1", "--input", "y_zero_point=128", "--json"]
     done = CliRunner().invoke(main, [*swept, "-o", str(tmp_path / "sweep.json")])
-    assert done.exit_code == 1 and json.loads(done.output)["mismatches"] > 5000
+    assert done.exit_code == 1 and json.loads(done.stdout)["mismatches"] > 5000
 
 
 def test_a_library_keeps_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,12 +51,12 @@ def test_a_right_backend_gets_0_and_a_certificate(tmp_path: Path) -> None:
     again = cli("--check", str(path), box("quotient_box"))
     assert again.exit_code == 0 and "all results are what they were" in again.output
     other = cli("--check", str(path), box("reciprocal_box"), "--json")
-    assert other.exit_code == 1 and len(json.loads(other.output)["changed_blocks"]) == data["space"]["parts"].__len__()
+    assert other.exit_code == 1 and len(json.loads(other.stdout)["changed_blocks"]) == data["space"]["parts"].__len__()
 
 
 def test_a_wrong_backend_gets_1_and_its_worst_scale(tmp_path: Path) -> None:
     found = cli(box("reciprocal_box"), *FEW, "-o", str(tmp_path / "c.json"), "--json")
-    data = json.loads(found.output)
+    data = json.loads(found.stdout)
     assert found.exit_code == 1 and data["total"]["differing"] > 100
     assert set(data["parts"]) == {
         "normal range",

@@ -255,7 +255,7 @@ def test_there_are_many_kinds() -> None:
     [
         ("exits_in_compile", "error", "exception", "SystemExit: 0"),
         ("rounds_in_compile", "error", "left changed", r"compile\(\) left the rounding direction changed"),
-        ("interrupts_in_compile", "error", "exception", "KeyboardInterrupt"),
+        ("interrupts_in_compile", "crash", "crash", "killed by SIGINT"),
         ("hangs_in_compile", "timeout", "hang", "no answer within 3 s"),
     ],
 )

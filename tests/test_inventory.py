@@ -56,7 +56,7 @@ def test_all_backends_are_listed_without_a_start_of_any(monkeypatch: pytest.Monk
     monkeypatch.setattr(inventory, "environment_of", lambda spec: None)
     done = CliRunner().invoke(main, ["backends", "--json"])
     assert done.exit_code == 0, done.output
-    found = {row["backend"]: row for row in json.loads(done.output)["backends"]}
+    found = {row["backend"]: row for row in json.loads(done.stdout)["backends"]}
     assert found["onnxruntime"]["version"] == version("onnxruntime") and found["onnxruntime"]["installed"]
     assert found["onnxruntime-basic"]["on_request"] and found["numpy-naive"]["installed"]
     assert found["ngraph"]["install"] == "tiebreak backends install ngraph"

@@ -91,7 +91,7 @@ def test_onnx_own_runner_stops_what_is_said_and_only_that(tmp_path: Path) -> Non
         main, [*arguments, "--input-type", "float32", "--type", "uint16", "--attr", "block_size=0"]
     )
     assert said.exit_code == 0, said.output
-    document = json.loads(said.output)
+    document = json.loads(said.stdout)
     assert document == json.loads((tmp_path / "out" / "minimal.json").read_text(encoding="utf-8"))
     assert document["fewest"]
     assert document["hidden_by_tolerance"]  # a thousandth of a 16-bit code

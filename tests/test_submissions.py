@@ -46,7 +46,7 @@ def packed(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_is_found_right(packed: Path) -> None:
     found = cli("submit", "check", packed, "--sample", "150", "--json")
     assert found.exit_code == 0, found.output
-    checked = json.loads(found.output)["checked"]
+    checked = json.loads(found.stdout)["checked"]
     assert "all cases planned at level brief, and no others" in checked["planned"]
     assert "none edited" in checked["vectors"] and checked["judged again"].startswith("150 of ")
     told = cli("submit", "check", packed, "--sample", "5")

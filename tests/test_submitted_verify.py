@@ -60,7 +60,7 @@ def checked(run: Path, file: Path) -> Any:
     assert cli("submit", run, "-o", file).exit_code == 0
     found = cli("submit", "check", file, *EVERY, "--json")
     assert found.exit_code == 0, found.output
-    return json.loads(found.output)
+    return json.loads(found.stdout)
 
 
 def refused(run: Path, file: Path, code: int, reason: str) -> None:

@@ -263,7 +263,7 @@ def test_a_run_is_not_overwritten_and_a_file_is_no_folder(folder: Path, tmp_path
 def test_the_command_writes_and_counts(folder: Path, tmp_path: Path) -> None:
     assert FORMATS == cli_tables.FORMATS
     result = CliRunner().invoke(cli_tables.tables, [str(folder), "-o", str(tmp_path), "--format", "jsonl", "--json"])
-    found = json.loads(result.output)["tables"]
+    found = json.loads(result.stdout)["tables"]
     assert set(found) == set(DTYPES) and result.exit_code == 0
     for one in found.values():
         assert len(Path(one["file"]).read_text(encoding="utf-8").splitlines()) == one["rows"]
