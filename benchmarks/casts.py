@@ -29,8 +29,8 @@ from tiebreak.conformance.sweep.job import space_of
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import MachineryFailed, Unsupported
-from tiebreak.golden.onnx_types import E8M0, FLOAT8
-from tiebreak.golden.operators.onnx_cast import ID, LARGEST_FOR_INFINITY, ONE_ZERO, SMALL, TYPES
+from tiebreak.golden.onnx_types import E8M0, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.operators.onnx_cast import ID, SMALL, TYPES
 from tiebreak.golden.space import MOST_BITS, Space
 from tiebreak.golden.verdicts import GRADES
 

@@ -150,6 +150,18 @@ def test_float_8_tables_of_cast() -> None:
     assert solve(QUANTIZE, [7.0, -100, 0.25, 0.75, 5], 1.0, 0.0, quantized="float4_e2m1fn") == [6, -6, 0, 1, 4]
 
 
+@pytest.mark.parametrize("kind", ["float8_e4m3fnuz", "float8_e5m2fnuz"])
+def test_an_infinity_in_a_type_with_one_zero_by_operator_set(kind: str) -> None:
+    """Cast's table up to set 23 says NaN with saturate; from 24 on it says the largest value."""
+    largest, nan = {"float8_e4m3fnuz": 240.0, "float8_e5m2fnuz": 57344.0}[kind], math.nan
+    for working in (False, True):
+        older, later = (
+            solve(QUANTIZE, [math.inf, -math.inf, 1e6], 1.0, 0.0, quantized=kind, opset=opset, working=working)
+            for opset in (19, 24)
+        )
+        assert same(older, [nan, nan, largest]) and later == [largest, -largest, largest]
+
+
 def test_what_the_documents_leave_open() -> None:
     nan = math.nan
     assert solve(QUANTIZE, [nan, math.inf, 1.0], 1.0, 0, attributes={"output_dtype": "uint8"}) == [None, None, 1]

@@ -117,6 +117,7 @@ class Quantizer:
     exact: bool = False
     whole: Callable[[Fraction, int, int, int], int] = lambda q, zero, low, high: min(max(round(q) + zero, low), high)
     small: Callable[[Number, str, bool], float] = small_code
+    infinity_is_nan: Callable[[Any], bool] = lambda node: node.opset < 24
 
     def run(self, node: Any, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
         shape, output = x.shape, node.outputs[0].dtype
@@ -128,7 +129,10 @@ class Quantizer:
         ]
         if output.name not in RANGES:
             saturate = bool(node.attributes.get("saturate", True))
-            found: list[Any] = [self.small(q, output.name, saturate) for q in quotients]
+            lost = self.infinity_is_nan(node) and output.name.endswith("fnuz")
+            found: list[Any] = [
+                math.nan if lost and isinstance(q, float) else self.small(q, output.name, saturate) for q in quotients
+            ]
             return (np.array(found, np.float64).astype(output).reshape(shape),)
         ends = RANGES[output.name]
         found = [
@@ -304,6 +308,8 @@ WRONG: tuple[WrongBackend, ...] = (
     wrong_quantizer("fnuz-negative-zero", "SmallFloat", E4M3FNUZ, small=tiny_is_nan),
     wrong_quantizer("float8-nan-to-zero", "NaN", E4M3, E5M2, small=no_nan),
     wrong_quantizer("float8-infinity-to-nan", "Infinity", E4M3, E5M2, small=infinite_is_nan),
+    wrong_quantizer("fnuz-infinity-to-largest", "Infinity", E4M3FNUZ, infinity_is_nan=lambda node: False),
+    wrong_quantizer("fnuz-infinity-always-nan", "Infinity", E4M3FNUZ, infinity_is_nan=lambda node: True),
     wrong_quantizer("float4-beyond-is-zero", "Saturates", FLOAT4, small=beyond_is_zero),
     wrong_quantizer("int2-narrow", "TwoBits", INT2, whole=narrow_end),
     wrong_quantizer("two-bits-wrap", "TwoBits", INT2, UINT2, whole=low_bits),

@@ -33,8 +33,7 @@ from tiebreak.conformance.operators.onnx_cast_steps import (
 from tiebreak.conformance.semantics.type_grids import largest_of, on_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, decode
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
-from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.problem import Array
 
 # Rounding to float 8 and float 4.

@@ -18,8 +18,7 @@ from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
-from tiebreak.golden.operators.onnx_cast import ONE_ZERO
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, ONE_ZERO
 from tiebreak.golden.problem import Array
 
 WIDE = ("float32", "float16", "bfloat16")

@@ -13,8 +13,8 @@ from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.semantics.type_grids import largest_of, on_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
-from tiebreak.golden.operators.onnx_cast import DOWN, LARGEST_FOR_INFINITY, NEAREST, ONE_ZERO, UP
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.operators.onnx_cast import DOWN, NEAREST, UP
 from tiebreak.golden.problem import Array
 
 Change = Callable[[Array], Array]

@@ -41,7 +41,7 @@ from tiebreak.golden.elements import (
     numpy_dtype,
 )
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS
+from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
 from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
 from tiebreak.golden.problem import Array, Elementwise
@@ -231,10 +231,15 @@ def saturates(node: Node) -> bool:
 
 
 def to_small(node: Node, q: Array, *, saturate: bool | None = None) -> Array:
-    """A float 8 or float 4 output, converted by ml_dtypes; clipped first if it saturates."""
+    """A float 8 or float 4 output, converted by ml_dtypes; clipped first if it saturates.
+
+    Infinities are not clipped where the document makes them NaN, as ml_dtypes does, unless `saturate` is asked for.
+    """
     dtype, largest = node.outputs[0].dtype, float(small_limits(node).max)
-    bounded = np.clip(q, -largest, largest) if (saturates(node) if saturate is None else saturate) else q
-    return np.asarray(bounded.astype(np.float64).astype(dtype))
+    if saturates(node) if saturate is None else saturate:
+        older = saturate is None and node.output_type in ONE_ZERO and node.opset < LARGEST_FOR_INFINITY
+        q = np.where(np.isinf(q) & older, q, np.clip(q, -largest, largest))
+    return np.asarray(q.astype(np.float64).astype(dtype))
 
 
 def through_float16(node: Node, q: Array, zero: Array) -> Array:
@@ -330,6 +335,8 @@ def in_scale_type(node: Node, x: Array, scale: Array) -> Array:
 
 
 def always_saturated(node: Node, q: Array, zero: Array) -> Array:
+    if saturates(node):
+        raise NotImplementedError
     return to_small(node, q, saturate=True)
 
 
@@ -423,6 +430,13 @@ def infinity_stays(node: Node, q: Array, zero: Array) -> Array:
     return np.where(np.isinf(q), to_small(node, q, saturate=False), found).astype(found.dtype)
 
 
+def infinity_to_largest(node: Node, q: Array, zero: Array) -> Array:
+    """Before operator set 24, what came with it: with saturate an infinity is the largest value."""
+    if node.output_type not in ONE_ZERO or node.opset >= LARGEST_FOR_INFINITY or not saturates(node):
+        raise NotImplementedError
+    return to_small(node, q, saturate=True)
+
+
 def ends_at(end: Callable[[float], float]) -> Callable[[Node, Array, Array], Array]:
     """Results end at a value below the type's highest; beyond it they saturate, or are infinite or NaN."""
 
@@ -479,6 +493,7 @@ OWN = (
     (Cause("nan-to-highest", "float8-nan"), mistake(finish=nan_becomes(largest))),
     (Cause("flushes-outputs", "float8"), mistake(finish=without_subnormals)),
     (Cause("infinity-stays", "saturate"), mistake(finish=infinity_stays)),
+    (Cause("infinity-to-largest:as from operator set 24 on", "float8-infinity"), mistake(finish=infinity_to_largest)),
     (Cause("ends-at:240", "float8"), mistake(finish=ends_at(lambda highest: min(240.0, highest)))),
     (Cause("ends-at:half the highest value", "float8"), mistake(finish=ends_at(lambda highest: highest / 2))),
     (Cause("largest-never", "float8"), mistake(finish=largest_never)),

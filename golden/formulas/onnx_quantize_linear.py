@@ -39,7 +39,8 @@ def quantized(s: Steps, p: Elementwise, x: Real, q: Real, y_zero_point: Real) ->
     if isinstance(p.result, FloatType):
         if y_zero_point != 0:
             raise UndefinedResult  # ONQ-U4
-        return to_small_float(q, p.result, saturate=p.constants["saturate"])
+        saturate = p.constants["saturate"] and not (isinstance(q, float) and p.constants["infinity_is_nan"])  # ONQ-E5
+        return to_small_float(q, p.result, saturate=saturate)
     (zero_point,) = finite(y_zero_point)
     finite(x)  # ONQ-U1, ONQ-U2
     rounded = s.round(q)  # ONQ-F2, ONQ-R1

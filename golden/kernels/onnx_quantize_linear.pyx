@@ -14,7 +14,7 @@ from tiebreak.golden.kernels import tensors
 from tiebreak.golden.kernels.tensors import LARGEST_SMALL
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport INFINITY, fabs, floor, fma, isfinite, isnan, signbit
+from libc.math cimport INFINITY, fabs, floor, fma, isfinite, isinf, isnan, signbit
 from libc.stdint cimport int64_t, uint8_t
 
 from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, pattern, to_odd
@@ -53,7 +53,7 @@ def quantized(problem, mode, x, scale, zero_point, working, work):
     """Codes and states; in working precision with a division in the type that `work` describes."""
     codes, states = np.zeros(len(x), np.int64), np.full(len(x), UNDEFINED, np.uint8)
     if isinstance(problem.result, FloatType):
-        to_floats(x, scale, zero_point, working, work, problem.result, problem.constants["saturate"], codes, states)
+        to_floats(x, scale, zero_point, working, work, problem.result, problem.constants, codes, states)
     else:
         nearest = mode.startswith("ROUND_NEAREST")
         ends = problem.result.lowest, problem.result.highest
@@ -151,7 +151,7 @@ cdef to_integers(const double[::1] x, const double[::1] scale, const double[::1]
 
 
 cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work,
-               object result, bint saturate, int64_t[::1] codes, uint8_t[::1] states):
+               object result, object constants, int64_t[::1] codes, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format w = format_of(work), f = format_of((result.precision, result.emin, INFINITY))
     cdef Quotient q
@@ -161,6 +161,7 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
     cdef int64_t nan = result.nan_bits or 0
     cdef bint bounded = result.specials == "none", one_zero = result.specials == "fnuz"
     cdef bint signed = result.specials == "ieee", signed_too
+    cdef bint saturate = bounded or constants["saturate"], infinity_is_nan = constants["infinity_is_nan"], ends
     cdef uint8_t in_range = IN_RANGE, zero = ZERO
     for i in range(x.shape[0]):
         q = divided(x[i], scale[i], working, w)
@@ -177,8 +178,9 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
             codes[i] = pattern(magnitude, f)
             signed_too = codes[i] != 0 or not one_zero
         else:
-            codes[i] = top if saturate or bounded else beyond  # ONQ-E2, ONQ-E3, ONQ-E5, ONQ-E6
-            signed_too = saturate or bounded or signed
+            ends = saturate and not (infinity_is_nan and isinf(q.value))  # ONQ-E5
+            codes[i] = top if ends else beyond  # ONQ-E2, ONQ-E3, ONQ-E6
+            signed_too = ends or signed
         if signbit(q.value) and signed_too:
             codes[i] |= sign  # ONQ-E7
 

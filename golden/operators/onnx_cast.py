@@ -12,7 +12,7 @@ from typing import Any
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.operators.model import (
     Attribute,
     Clause,
@@ -47,8 +47,6 @@ WIDE_REALS = ("float32", "float16", "bfloat16", "float64")
 WIDE_INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
 TYPES = (*SMALL, *WIDE_REALS, *WIDE_INTEGERS)
 OPSETS = (19, 21, 23, 24, 25)
-ONE_ZERO = ("float8_e4m3fnuz", "float8_e5m2fnuz")
-LARGEST_FOR_INFINITY = 24  # the operator set from which on the table saturates an infinity in the types above
 UP, DOWN, NEAREST = "up", "down", "nearest"
 POWER = "power"  # the role of the rounding to float8_e8m0fnu by whatever mode a node has
 ROUNDING = {**dict.fromkeys(FLOAT8, "float8"), **dict.fromkeys(FLOAT4, "float4")}

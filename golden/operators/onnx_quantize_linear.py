@@ -22,6 +22,8 @@ from tiebreak.golden.onnx_types import (
     FLOAT4,
     FLOAT8,
     INT2,
+    LARGEST_FOR_INFINITY,
+    ONE_ZERO,
     OPSETS,
     REALS,
     WORDS,
@@ -183,8 +185,9 @@ CLAUSES = (
     Clause("ONQ-E4", "A NaN x gives NaN in a float 8 type.", CAST, situation="a float 8 or float 4 output"),
     Clause(
         "ONQ-E5",
-        "An infinite x is beyond the largest float 8 value: as ONQ-E2 and ONQ-E3 say.",
-        CAST,
+        "An infinite quotient is beyond the largest float 8 value, as ONQ-E2 and ONQ-E3 say; up to operator set 23 it "
+        "becomes NaN in the types with one zero, saturate or not.",
+        f"{CAST}, row Inf, and those of Cast-24",
         situation="a float 8 or float 4 output",
     ),
     Clause(
@@ -327,7 +330,11 @@ def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
         mode=EVEN,
         kinds=(kind_of(x), kind_of(scale), kind),
         operands=(codes_of(x).reshape(-1), scales, np.zeros(x.size, np.int64) if zeros is None else zeros),
-        constants={"saturate": node.attributes.get("saturate", True), "division": precision in FLOAT_TYPES},
+        constants={
+            "saturate": node.attributes.get("saturate", True),
+            "division": precision in FLOAT_TYPES,
+            "infinity_is_nan": kind.name in ONE_ZERO and node.opset < LARGEST_FOR_INFINITY,
+        },
     )
 
 

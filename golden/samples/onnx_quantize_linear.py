@@ -22,7 +22,17 @@ from tiebreak.golden.elements import (
     encode,
     neighbour,
 )
-from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE
+from tiebreak.golden.onnx_types import (
+    CLASSIC_OUTPUTS,
+    CLASSIC_REALS,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    LARGEST_FOR_INFINITY,
+    ONE_ZERO,
+    OPSETS,
+    SINCE,
+)
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.onnx_shapes import (
     AXES,
@@ -358,6 +368,12 @@ def small_floats(pair: Pair) -> Iterator[Sample]:
         flags = ("SmallFloat", "Saturates", *(() if saturate else ("Unsaturated",)))
         tensors = (pair.x(specials), scalar(pair.scale, Fraction(1)), zero)
         yield Sample(f"beyond-{'' if saturate else 'un'}saturated", node, tensors, flags, roles if eight else (role,))
+    if pair.quantized in ONE_ZERO:
+        infinities, scale = pair.x([math.inf, 1, -math.inf]), scalar(pair.scale, Fraction(-2))
+        flags = ("SmallFloat", "Infinity", "NegativeScale", "OtherVersion")
+        for opset in (LARGEST_FOR_INFINITY - 1, LARGEST_FOR_INFINITY):
+            node = pair.node(opset=opset)
+            yield Sample(f"infinities-opset-{opset}", node, (infinities, scale, zero), flags, ("float8-infinity",))
     yield from odd_floats(pair)
 
 
