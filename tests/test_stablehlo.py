@@ -71,6 +71,14 @@ def test_an_end_that_float16_makes_infinite_is_open_in_working_precision_alone()
     assert solved(case, working=True)[1] == [UNDEFINED, UNDEFINED]
 
 
+def test_an_end_that_rounds_outward_stays_the_end() -> None:
+    """float16 makes -32768 of -32767, which the storage range lacks: no result is outside of it."""
+    ends = {"storage_min": -32767, "storage_max": 32765}
+    case = case_of(QUANTIZE, ("float16", "int16"), [1, -1], 1.0, -32767, **ends)
+    assert solved(case)[0] == [-32766, -32767]
+    assert solved(case, working=True)[0] == [-32767, -32767]
+
+
 def test_nan_is_open() -> None:
     assert solved(case_of(QUANTIZE, ("float32", "int8"), [np.nan, 1], 1.0, 0))[1] == [UNDEFINED, IN_RANGE]
 

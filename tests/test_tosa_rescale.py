@@ -55,7 +55,6 @@ NAMED = (
     ("difference wraps", ("int8", "int16"), "difference-wraps"),
     ("clamps before the zero point", ("int16", "int8"), "clamps-before-zero-point"),
     ("wraps", ("int16", "int8"), "wraps"),
-    ("negative to highest", ("int16", "uint8"), "negative-to-highest"),
     ("highest of the signed type", ("int16", "uint8"), "highest-of-signed"),
     ("saturates as signed", ("int16", "uint8"), "saturates-as-signed"),
     ("narrow range", ("int8", "int8"), "narrow-range"),
@@ -105,8 +104,13 @@ def test_zero_points_are_of_the_difference_and_of_the_rounded_quotient() -> None
     assert solved(case_of([0, 65535], 1 << 30, 30, types=("uint16", "int16"), points=(32768, 0))) == [-32768, 32767]
 
 
-def test_a_negative_sum_becomes_zero_where_the_output_is_unsigned() -> None:
-    assert solved(case_of([-128, -1, 0, 127], 3 << 29, 29, types=("int8", "uint8"))) == [0, 0, 0, 255]
+def test_a_negative_sum_becomes_either_end_where_the_output_is_unsigned() -> None:
+    """apply_clip_u extends 32 bits with zeros by its letter, and clamps numbers by its name."""
+    case = case_of([-128, -1, 0, 127], 3 << 29, 29, types=("int8", "uint8"))
+    assert solved(case) == [0, 0, 0, 255]
+    assert solved(case, working=True) == [255, 255, 0, 255]
+    inexact = case_of([-128, 0, 4], 3 << 29, 29, types=("int8", "uint8"), mode="INEXACT_ROUND")
+    assert solved(inexact, "ROUND_DOWN", working=True) == [None, 0, 12]
 
 
 def test_each_channel_has_its_own_factors() -> None:

@@ -212,7 +212,6 @@ WRONG = [
     wrong("clamps before the zero point", "ZeroPointEdge", NARROW,
           add=lambda kind, rounded, point: clamped(kind, rounded) + point),
     wrong("wraps", "Saturates", (*NARROW, *TO_UNSIGNED), clamp=wraps),
-    wrong("negative to highest", "Saturates", TO_UNSIGNED, clamp=compared_as_unsigned),
     wrong("highest of the signed type", "Saturates", TO_UNSIGNED, clamp=highest_of_signed),
     wrong("saturates as signed", "Saturates", TO_UNSIGNED, clamp=saturates_as_signed),
     wrong("narrow range", "Saturates", NARROW, clamp=narrow),
@@ -255,4 +254,5 @@ RIGHT = [
     WrongBackend("rescale, right: in fractions", OPERATOR, RIGHT_PARTS, "", ALL),
     WrongBackend("rescale, right: twice as gemmlowp", OPERATOR, Rescaler(scale=high_half), "", EVERY),
     WrongBackend("rescale, right: in int64", OPERATOR, in_int64, "", ALL),
+    WrongBackend("rescale, right: apply_clip_u by its letter", OPERATOR, Rescaler(clamp=compared_as_unsigned), "", ALL),
 ]

@@ -376,10 +376,6 @@ def of_sign(change: Change, *, unsigned: bool) -> Change:
     return found
 
 
-def compared_as_unsigned(node: Node, total: Array) -> Array:
-    return np.where(total < 0, ends(node)[1], clamped(node, total))
-
-
 def highest_of_signed(node: Node, total: Array) -> Array:
     low, high = ends(node)
     return np.clip(total, low, high >> 1)
@@ -394,7 +390,6 @@ CLAMPS = (
     frequent("wraps", "saturate", clamp=without_clamp),
     frequent("wraps-above", "saturate", clamp=without_end(1)),
     frequent("wraps-below", "saturate", clamp=without_end(0)),
-    frequent("negative-to-highest", "saturate", clamp=of_sign(compared_as_unsigned, unsigned=True)),
     frequent("saturates-as-unsigned", "saturate", clamp=of_sign(as_the_other_sign, unsigned=False)),
     frequent("saturates-as-signed", "saturate", clamp=of_sign(as_the_other_sign, unsigned=True)),
     frequent("highest-of-signed", "saturate", clamp=of_sign(highest_of_signed, unsigned=True)),

@@ -3,8 +3,8 @@
     result = round_nearest_even(clamp(storage_min, operand / scale + zero_point, storage_max))
 
 A quantized operand stands for (operand - operand_zero_point) * operand_scale. Working precision rounds each step to the
-expressed type, the ends too: an end that it lacks may become a number beyond the storage type. Source: StableHLO
-specification, quantize and quantized element types.
+expressed type, the ends too. An end that it lacks may become a number outside the range of the ends, which is no value
+of the result: the end itself is. Source: StableHLO specification, quantize and quantized element types.
 """
 
 from __future__ import annotations
@@ -24,15 +24,11 @@ def uniform_quantize(
     total = s(s(number / scale) + s(zero_point))  # SUQ-F1, SUQ-F2, SUQ-F4, SUQ-U1
     least, greatest = (s(Fraction(p.constants[end])) for end in ("least", "greatest"))  # SUQ-C2
     whole = s.round(clamp(total, least, greatest))  # SUQ-C1, SUQ-R1
-    return held(whole, s.round(total), p.result)
-
-
-def held(whole: Real, unclamped: Real, kind: object) -> Result:
-    """An integer that the storage type holds; the expressed type may have made an infinity of an end."""
-    assert isinstance(kind, IntegerType)
-    if not kind.lowest <= whole <= kind.highest:
+    assert isinstance(p.result, IntegerType)
+    if not p.result.lowest <= whole <= p.result.highest:
         raise UndefinedResult  # SUQ-U2
-    return int(whole), IN_RANGE if whole == unclamped else OUT_OF_RANGE
+    found = int(clamp(whole, Fraction(p.constants["least"]), Fraction(p.constants["greatest"])))  # SUQ-C2
+    return found, IN_RANGE if found == s.round(total) else OUT_OF_RANGE
 
 
 FORMULAS = {"stablehlo.uniform_quantize": uniform_quantize}

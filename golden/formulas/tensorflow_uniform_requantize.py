@@ -3,8 +3,8 @@
     output = clip((input - input_zero_point) * (input_scale / output_scale) + output_zero_point,
                   output_quantization_min_val, output_quantization_max_val)
 
-Working precision rounds the difference, the ratio, the product and the sum to float32. The ends of the input's range
-have no part in it. Source: TensorFlow API documentation, raw_ops.UniformRequantize.
+Working precision rounds the difference, the ratio, the product, the zero point and the sum to float32. The ends of the
+input's range have no part in it. Source: TensorFlow API documentation, raw_ops.UniformRequantize.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def requantize(s: Steps, p: Elementwise, x: Real, s_in: Real, z_in: Real, s_out:
         raise UndefinedResult  # TUR-U4
     difference = s(x - z_in)  # TUR-F1, TUR-F5
     ratio = s(divide(scale, other))  # TUR-F2, TUR-U2
-    total = s(s(difference * ratio) + z_out)  # TUR-F3, TUR-F4, TUR-U3
+    total = s(s(difference * ratio) + s(z_out))  # TUR-F3, TUR-F4, TUR-U3
     return to_ends(s.round(total), p.constants["least"], p.constants["greatest"])  # TUR-R1, TUR-C1, TUR-C2, TUR-U1
 
 

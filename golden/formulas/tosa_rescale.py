@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, Real, scaled
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, clamp, to_integer
-from tiebreak.golden.problem import IN_RANGE, Elementwise
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, Elementwise
 from tiebreak.golden.rounding import nearest_upward
 
 INT32 = INTEGER_TYPES["int32"]
@@ -40,6 +40,10 @@ def rescale(
     total = rounded + point  # TRS-F4
     if not fits(rounded) or not fits(total):
         raise UndefinedResult  # TRS-U4, TRS-U5
+    if total < 0 and p.result.lowest == 0 and s.kind is not None:
+        if p.constants["rounding_mode"] == "INEXACT_ROUND":
+            raise UndefinedResult  # TRS-U7
+        return p.result.highest, OUT_OF_RANGE  # TRS-U7
     return (end(quotient, point, sign, p.result), IN_RANGE) if sign else to_integer(total, p.result)  # TRS-C1
 
 

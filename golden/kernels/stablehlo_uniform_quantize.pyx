@@ -72,7 +72,7 @@ cdef list loop(const double[:, ::1] given, tuple ends, bint working, bint quanti
         if doubtful:
             doubts.append(i)
         elif not (isnan(value) or (working and not lowest <= value <= highest)):  # SUQ-U1, SUQ-U2
-            codes[i] = <int64_t>fmin(fmax(value, least), greatest) if not working else <int64_t>value  # SUQ-C1, SUQ-C2
+            codes[i] = <int64_t>fmin(fmax(value, least), greatest)  # SUQ-C1, SUQ-C2
             states[i] = beyond if clamped or codes[i] != value else in_range
     return doubts
 

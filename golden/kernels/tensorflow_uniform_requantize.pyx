@@ -23,7 +23,7 @@ cdef double stepwise(double difference, double scale, double divisor, double zer
     """The integer with every step rounded, before it is clipped."""
     cdef double ratio = narrow(scale / divisor, single)  # TUR-F2
     cdef double product = product_narrowed(narrow(difference, single), ratio, single)  # TUR-F3
-    return integral(narrow(product + zero, single), mode)  # TUR-F4, TUR-R1
+    return integral(narrow(product + narrow(zero, single), single), mode)  # TUR-F4, TUR-R1
 
 
 def requantize(problem, working, mode):  # TUR-F5

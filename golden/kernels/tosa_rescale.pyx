@@ -40,14 +40,16 @@ def output(problem, working, mode):
     is_end = rounding == "INEXACT_ROUND" and working and mode in ("ROUND_DOWN", "ROUND_UP")
     number = MODE_NUMBERS["ROUND_NEAREST_UPWARD" if is_end else mode]
     twice = rounding == "DOUBLE_ROUND"
-    loop(operands, problem.constants["scale32"], twice, number, lowest, highest, codes, states)
+    by_letter = working and lowest == 0  # TRS-U7
+    inexact = rounding == "INEXACT_ROUND"
+    loop(operands, problem.constants["scale32"], twice, number, lowest, highest, by_letter, inexact, codes, states)
     if is_end:
         furthest(operands, mode == "ROUND_UP", lowest, highest, codes, states)
     return codes, states
 
 
 cdef loop(const int64_t[:, ::1] operands, bint scale32, bint twice, int mode, int64_t lowest, int64_t highest,
-          int64_t[::1] codes, uint8_t[::1] states):
+          bint by_letter, bint inexact, int64_t[::1] codes, uint8_t[::1] states):
     """`operands` has a row for each: x, multiplier, shift, both zero points and what is unmet."""
     cdef Py_ssize_t i
     cdef int shift
@@ -69,6 +71,10 @@ cdef loop(const int64_t[:, ::1] operands, bint scale32, bint twice, int mode, in
         total += operands[4, i]  # TRS-F4
         if total < LOWEST or total > HIGHEST:  # TRS-U5
             continue
+        if by_letter and total < 0:
+            if inexact:
+                continue
+            total = HIGHEST
         codes[i] = min(max(total, lowest), highest)  # TRS-C1
         states[i] = in_range if codes[i] == total else out_of_range
 

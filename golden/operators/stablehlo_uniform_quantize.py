@@ -65,7 +65,8 @@ CLAUSES = (
     ),
     Clause(
         "SUQ-C2",
-        "The two may leave integers of the storage type unused.",
+        "The two may leave integers of the storage type unused. A result is never one of them, whatever the expressed "
+        "type makes of an end.",
         f"{TYPES}: in the range from storage_min to storage_max (inclusive)",
         situation="storage ends narrower than the type",
     ),

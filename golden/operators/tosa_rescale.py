@@ -68,7 +68,7 @@ CLAUSES = (
         "TRS-R3",
         "With INEXACT_ROUND any integer conforms that is not further from the quotient plus the zero point than 1/2 "
         "and 2^-24 of three times the quotient's magnitude and of the sum's.",
-        f"{PAGE}, precision requirements; the sum's part is version 1.1's",
+        f"{PAGE}, precision requirements",
         when={"rounding_mode": INEXACT},
     ),
     Clause("TRS-C1", "The sum is clamped to the range of the output's type.", f"{PSEUDOCODE}, the last clip",
@@ -138,6 +138,15 @@ CLAUSES = (
         f"{REQUIRED}, REQUIRE",
         unspecified=True,
         situation="an undefined result",
+    ),
+    Clause(
+        "TRS-U7",
+        "Which end a negative sum becomes in an unsigned type: the lowest, as a clamp of numbers gives, or the highest, "
+        "as the letter of apply_clip_u gives, which extends the 32 bits with zeros. Both are accepted; with "
+        "INEXACT_ROUND nothing is judged.",
+        f"{PSEUDOCODE}, apply_clip_u",
+        unspecified=True,
+        situation="a result out of range",
     ),
 )  # fmt: skip
 
@@ -270,6 +279,7 @@ OPERATOR = Operator(
         "beyond-32": "TRS-U4",
         "sum-beyond-32": "TRS-U5",
         "graph": "TRS-U6",
+        "negative": "TRS-U7",
     },
     saturates=True,
     files=samples.FILES,

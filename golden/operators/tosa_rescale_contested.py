@@ -26,7 +26,7 @@ CONTESTED = (
     Contest(
         "rescale-negative-to-unsigned",
         "What becomes of a negative sum where the output is unsigned?",
-        ("TRS-C1",),
+        ("TRS-U7",),
         node("int8", "uint8"),
         ([-1, -128, 1], *ONE),
         (
@@ -46,8 +46,12 @@ CONTESTED = (
         node("int8", "int8", "INEXACT_ROUND"),
         ([1, 3, -1], *HALF),
         (
-            Answer(PAGE, "1/2 and 3 * 2^-24 of the quotient's magnitude: of a tie either neighbour", "0 or 1, 1 or 2"),
-            Answer("TOSA 1.1, RESCALE", "2^-24 of the sum's magnitude more", (1, 2, 0), judged=True),
+            Answer(
+                "TOSA 1.0 (1.0.0 to 1.0.2) and 1.1, RESCALE",
+                "1/2, 3 * 2^-24 of the quotient's magnitude and 2^-24 of the sum's: of a tie either neighbour",
+                (1, 2, 0),
+                judged=True,
+            ),
             Answer(MODEL, "it computes in floating point, ties to even", (0, 2, 0)),
         ),
     ),

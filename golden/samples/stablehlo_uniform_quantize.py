@@ -88,6 +88,11 @@ def ends(real: str, quantized: str) -> Iterator[Sample]:
         yield sample(f"ends-{least}-{greatest}", (real, quantized), x, Fraction(1), point,
                      ("NarrowRange", "Saturates", "RangeEdge"), ("narrow", "ends"),
                      **storage(least, greatest))  # fmt: skip
+    if (real, quantized) == ("float32", "int32"):  # float32 makes of both ends numbers of int32 further out
+        x = [Fraction(n) for n in (0, 1, -1, 1 << 30, 3 << 30, -3 << 30, 2147483520, -2147483520)]
+        yield sample("ends-that-round-outward", (real, quantized), x, Fraction(1), 0,
+                     ("NarrowRange", "Saturates", "RangeEdge"), ("narrow", "ends"),
+                     **storage(-2147483647, 2147483510))  # fmt: skip
 
 
 def far(real: str, quantized: str) -> Iterator[Sample]:
