@@ -141,8 +141,8 @@ CLAUSES = (
     ),
     Clause(
         "TRS-U7",
-        "Which end a negative sum becomes in an unsigned type: the lowest, as a clamp of numbers gives, or the highest, "
-        "as the letter of apply_clip_u gives, which extends the 32 bits with zeros. Both are accepted; with "
+        "Which end a negative sum becomes in an unsigned type: the lowest, as a clamp of numbers gives, or the "
+        "highest, as the letter of apply_clip_u gives, which extends the 32 bits with zeros. Both are accepted; with "
         "INEXACT_ROUND nothing is judged.",
         f"{PSEUDOCODE}, apply_clip_u",
         unspecified=True,
