@@ -245,9 +245,6 @@ WRONG = [
     wrong("elements flushed to positive zero", "Midpoint", element=without_subnormals, signed=False),
     wrong("the lowest bit lost", "Midpoint", element=element_by(to_even_units)),
     wrong("ends at half", "Saturates", element=ends_at_half),
-    wrong("beyond is NaN", "Saturates", (("float32", "float8_e4m3fn"), ("bfloat16", "float8_e5m2")),
-          element=beyond_is_nan),
-    wrong("beyond is infinite", "Saturates", TINY, element=beyond_is_infinite),
     wrong("ends at the power", "Saturates", EVERY, element=ends_at_power),
     wrong("no sign", "Midpoint", element=lambda to, value: clamped(to, on_grid(to, abs(value)))),
     wrong("zeros have scale 1", "ZeroBlock",
@@ -289,4 +286,9 @@ def exponent_in_float32(kind: Element, mode: str, amax: Array) -> Array:
 RIGHT = [
     WrongBackend("mx, right: in fractions", OPERATOR, RIGHT_PARTS, "", EVERY),
     WrongBackend("mx, right: in float32", OPERATOR, in_float32, "", EVERY),
+    # That what is beyond should be clamped is advice.
+    wrong(
+        "beyond is NaN", "Saturates", (("float32", "float8_e4m3fn"), ("bfloat16", "float8_e5m2")), element=beyond_is_nan
+    ),
+    wrong("beyond is infinite", "Saturates", TINY, element=beyond_is_infinite),
 ]

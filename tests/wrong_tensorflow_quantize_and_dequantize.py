@@ -171,22 +171,15 @@ SINGLE: tuple[tuple[str, Run, str], ...] = (
     ("multiplies by the range's side over the integer", own_type(Scaled(back="range")), "ScaleNotPowerOfTwo"),
     ("multiplies by the rounded inverse", own_type(Scaled(back="inverse")), "ScaleNotPowerOfTwo"),
 )
-OVERFLOW: tuple[tuple[str, Run, str], ...] = (
-    (
-        "zero where scale_factor overflows",
-        zero_for_nan(own_type(Scaled(rounding=stepwise_rounding))),
-        "Subnormal",
-    ),
-)
 WRONG_BY_TYPES = (
     (TOGETHER, (*F32, *HALVES, *F64)),
     (SINGLE, (*F32, *F64)),
-    (OVERFLOW, (*F32, *HALVES)),
     ((("in float32", scaled(Scaled(kind=np.float32)), "NearTie"),), F64),
 )
 RIGHT_ONES = (
     ("in fractions", scaled_by_fractions, ""),
     ("in the input's type", own_type(Scaled(rounding=stepwise_rounding)), ""),
+    ("zero where scale_factor overflows", zero_for_nan(own_type(Scaled(rounding=stepwise_rounding))), ""),
 )
 WRONG = tuple(
     wrong

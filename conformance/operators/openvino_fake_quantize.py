@@ -181,7 +181,8 @@ FORBIDDEN_CALLS = (
 SITUATIONS: dict[str, Situation] = {
     "equal limits": lambda s: holds_for_limits(s, 1, np.equal),
     "reversed limits": lambda s: holds_for_limits(s, 1, np.greater),
-    "output limits that are equal or reversed": lambda s: holds_for_limits(s, 3, np.greater_equal),
+    "equal output limits": lambda s: holds_for_limits(s, 3, np.equal),
+    "reversed output limits": lambda s: holds_for_limits(s, 3, np.greater),
 }
 
 TESTED = OperatorUnderTest(

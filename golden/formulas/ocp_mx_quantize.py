@@ -1,7 +1,7 @@
 """ocp.MXQuantize: a power of two for each block, and what is left of its numbers in few bits.
 
     scale   = 2^(floor(log2(amax)) - emax)      amax: the block's greatest magnitude, 2^emax: the type's largest power
-    element = round(x / scale), saturated
+    element = round(x / scale)
 
 The quotient is exact in any floating-point type. The only step that rounds before is that of the mode rceil, which
 divides amax by the type's largest value. Sources: OCP MX 1.0, 6.3; torchao's ScaleCalculationMode; cuBLAS, 1D block
@@ -23,7 +23,7 @@ from tiebreak.golden.elements import (
     scaled,
 )
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite
-from tiebreak.golden.problem import IN_RANGE, ZERO, Elementwise
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Elementwise
 
 LEAST, MOST = -127, 127  # exponents of E8M0
 UNIT = 64  # an INT8 element's integer is its value in 64ths
@@ -42,7 +42,9 @@ def scales(s: Steps, p: Elementwise, amax: Real) -> Result:
 
 
 def to_float(kind: FloatType, quotient: Fraction) -> Result:
-    code = encode_saturated(quotient, kind)  # OMQ-R1, OMQ-C1
+    code = encode_saturated(quotient, kind)  # OMQ-R1
+    if quotient and abs(to_precision(quotient, kind)) > Fraction(decode(kind.largest_bits, kind)):
+        return code, OUT_OF_RANGE  # OMQ-U6
     return (code, IN_RANGE) if decode(code, kind) else (0, ZERO)  # OMQ-U4
 
 
@@ -50,7 +52,7 @@ def to_int8(s: Steps, quotient: Fraction) -> Result:
     whole = int(s.round(quotient * UNIT))  # OMQ-F4, OMQ-R1
     if whole < -HIGHEST:
         raise UndefinedResult  # OMQ-U5
-    return min(whole, HIGHEST), IN_RANGE  # OMQ-C1
+    return min(whole, HIGHEST), IN_RANGE if whole <= HIGHEST else OUT_OF_RANGE  # OMQ-U6
 
 
 def exponent(s: Steps, p: Elementwise, amax: Fraction) -> int:
@@ -75,9 +77,13 @@ def upward(value: Fraction) -> int:
 
 
 def of_rounded(amax: Fraction, kind: FloatType) -> int:
-    """The exponent of a number rounded to a type's precision, whatever its range."""
-    unit = scaled(1, exponent_of(amax) - (kind.precision - 1))
-    return exponent_of(round(amax / unit) * unit)
+    return exponent_of(to_precision(amax, kind))
+
+
+def to_precision(value: Fraction, kind: FloatType) -> Fraction:
+    """A number rounded to a type's precision, ties to even, whatever the type's range."""
+    unit = scaled(1, exponent_of(abs(value)) - (kind.precision - 1))
+    return round(value / unit) * unit
 
 
 EXPONENTS = {

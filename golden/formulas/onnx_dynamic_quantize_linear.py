@@ -30,7 +30,7 @@ UINT8 = INTEGER_TYPES["uint8"]  # ODQ-T1
 
 def y(s: Steps, p: Elementwise, x: Real, low: Real, high: Real) -> Result:  # ODQ-S1
     (value,) = finite(x)  # ODQ-U2
-    quotient = s(divide(value, scale(s, p, low, high)))  # ODQ-F4, ODQ-F5, ODQ-U3
+    quotient = s(divide(value, scale(s, p, low, high)))  # ODQ-F4, ODQ-F5, ODQ-U1, ODQ-U3
     return to_integer(s.round(quotient) + zero_point(s, p, low, high), UINT8)  # ODQ-R1, ODQ-C1
 
 
@@ -45,13 +45,13 @@ def y_zero_point(s: Steps, p: Elementwise, low: Real, high: Real) -> Result:
 def scale(s: Steps, p: Elementwise, low: Real, high: Real) -> Real:
     """y_scale as it is put out: a float32, even in real arithmetic. `low` and `high` include 0."""
     bottom, top = finite(low, high)  # ODQ-U2
-    if bottom == top:
+    if p.constants["empty"]:
         raise UndefinedResult  # ODQ-U1
     return Steps(p.working, s.mode)(s(top - bottom) / Fraction(255))  # ODQ-F1, ODQ-F2, ODQ-F5
 
 
 def zero_point(s: Steps, p: Elementwise, low: Real, high: Real) -> Fraction:
-    intermediate = 0 - s(divide(low, scale(s, p, low, high)))  # ODQ-F3, ODQ-U3
+    intermediate = 0 - s(divide(low, scale(s, p, low, high)))  # ODQ-F3, ODQ-U1, ODQ-U3
     saturated = clamp(intermediate, Fraction(UINT8.lowest), Fraction(UINT8.highest))  # ODQ-C2
     return Fraction(s.round(saturated))  # ODQ-R1
 

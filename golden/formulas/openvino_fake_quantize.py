@@ -24,6 +24,8 @@ def fake_quantize(
 ) -> Result:
     if any(math.isnan(value) for value in (x, input_low, input_high)):
         raise UndefinedResult  # OVF-U2
+    if output_low > output_high:
+        raise UndefinedResult  # OVF-U8
     if x <= min(input_low, input_high):  # OVF-F9, OVF-F10, OVF-I1
         return to_real(output_low, p.working)  # OVF-F1
     if x > max(input_low, input_high):  # OVF-F9, OVF-F10, OVF-I1

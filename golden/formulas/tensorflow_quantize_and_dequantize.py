@@ -55,20 +55,27 @@ def there_and_back(s: Steps, p: Elementwise, whole: Integers, value: Real, input
         low = Fraction(0)  # TQB-S3, TQC-S3, TQD-S3
     scale_factor, least, greatest = scaled(s, whole, low, high)
     clamped = clamp(x, least, greatest)  # TQB-F1, TQC-F1, TQD-F1
-    integer = s.round(s(clamped * scale_factor))  # TQB-F2, TQC-F2, TQD-F2, TQB-M1, TQC-M1, TQD-M1, TQB-M2, TQD-M2
+    integer = s.round(held(s(clamped * scale_factor)))  # TQB-F2, TQC-F2, TQD-F2, TQB-M1, TQC-M1, TQD-M1, TQB-M2, TQD-M2
     return to_real(divide(integer, scale_factor), p.working)  # TQB-F3, TQC-F3, TQD-F3
 
 
 def scaled(s: Steps, whole: Integers, low: Fraction, high: Fraction) -> tuple[Real, Real, Real]:
     """scale_factor and the updated range; a side that is 0, or has no integers of its sign, allows any factor."""
-    lowest, highest = (s(Fraction(end)) for end in (whole.lowest, whole.highest))
+    lowest, highest = (held(s(Fraction(end))) for end in (whole.lowest, whole.highest))
     from_min = s(lowest / low) if low < 0 else None  # TQB-S1, TQC-S1, TQD-S1
     from_max = s(highest / high) if high > 0 else None  # TQB-S1, TQC-S1, TQD-S1
     if from_min is not None and (from_max is None or from_min < from_max):
-        return from_min, low, s(divide(highest, from_min))  # TQB-S2, TQC-S2, TQD-S2
+        return held(from_min), low, held(s(divide(highest, from_min)))  # TQB-S2, TQC-S2, TQD-S2
     if from_max is None:
         raise UndefinedResult  # TQB-U2, TQC-U2, TQD-U2
-    return from_max, s(divide(lowest, from_max)), high  # TQB-S2, TQC-S2, TQD-S2
+    return held(from_max), held(s(divide(lowest, from_max))), high  # TQB-S2, TQC-S2, TQD-S2
+
+
+def held(value: Real) -> Fraction:
+    """A step's result; UndefinedResult where it overflows."""
+    if isinstance(value, float):
+        raise UndefinedResult  # TQB-U6, TQC-U6, TQD-U6
+    return value
 
 
 FORMULAS = {

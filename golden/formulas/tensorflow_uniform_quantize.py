@@ -1,6 +1,6 @@
 """tensorflow.UniformQuantize: a product with the reciprocal of the scale, and the floor of a half more.
 
-    output = clip(floor(input * (1.0f / scale) + 0.5f) + zero_point, quantization_min_val, quantization_max_val)
+    output = floor(input * (1.0f / scale) + 0.5f) + zero_point
 
 Working precision rounds the reciprocal, the product and the sum with 0.5 to float32; the integers are exact. Source:
 TensorFlow API documentation, raw_ops.UniformQuantize.
@@ -25,7 +25,7 @@ def uniform_quantize(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point:
         raise UndefinedResult  # TUQ-U2, TUQ-U4
     product = s(value * s(1 / divisor))  # TUQ-F1, TUQ-U3
     total = whole(s, product) + zero_point  # TUQ-F2
-    return to_ends(total, p.constants["least"], p.constants["greatest"])  # TUQ-C1, TUQ-C2
+    return to_ends(total, p.constants["least"], p.constants["greatest"])  # TUQ-C2, TUQ-U5
 
 
 def whole(s: Steps, product: Real) -> Real:

@@ -10,7 +10,7 @@ import numpy as np
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.kernels import tensors
 from tiebreak.golden.kernels.tensors import LARGEST_SMALL
-from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, signbit
 from libc.stdint cimport int64_t, uint8_t
@@ -132,13 +132,13 @@ cdef to_float(const double[::1] quotients, object kind, int64_t[::1] codes, uint
     cdef Format f = format_of((kind.precision, kind.emin, INFINITY))
     cdef double narrowed, largest = LARGEST_SMALL[kind.name]
     cdef int64_t sign = 1 << (kind.bits - 1)
-    cdef uint8_t in_range = IN_RANGE, zero = ZERO
+    cdef uint8_t in_range = IN_RANGE, zero = ZERO, beyond = OUT_OF_RANGE
     for i in range(quotients.shape[0]):
         if not isfinite(quotients[i]):
             continue
         narrowed = fabs(narrow(quotients[i], f))  # OMQ-R1
-        codes[i] = pattern(min(narrowed, largest), f)  # OMQ-C1
-        states[i] = in_range if codes[i] else zero  # OMQ-U4
+        codes[i] = pattern(min(narrowed, largest), f)
+        states[i] = beyond if narrowed > largest else in_range if codes[i] else zero  # OMQ-U4, OMQ-U6
         if codes[i] and signbit(quotients[i]):
             codes[i] |= sign
 
@@ -146,11 +146,11 @@ cdef to_float(const double[::1] quotients, object kind, int64_t[::1] codes, uint
 cdef to_int8(const double[::1] quotients, int mode, int64_t[::1] codes, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef double whole
-    cdef uint8_t in_range = IN_RANGE
+    cdef uint8_t in_range = IN_RANGE, beyond = OUT_OF_RANGE
     for i in range(quotients.shape[0]):
         whole = integral(quotients[i] * 64.0, mode)  # OMQ-F4, OMQ-R1
         if isfinite(whole) and whole >= -127.0:  # OMQ-U5
-            codes[i], states[i] = <int64_t>min(whole, 127.0), in_range  # OMQ-C1
+            codes[i], states[i] = <int64_t>min(whole, 127.0), in_range if whole <= 127.0 else beyond  # OMQ-U6
 
 
 LOOPS = {"ocp.MXQuantize": elements, "ocp.MXQuantize:scales": scales}

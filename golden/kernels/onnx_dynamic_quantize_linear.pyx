@@ -31,10 +31,10 @@ cdef struct Line:
 
 
 cdef double scale_of(double low, double high, bint working, tuple real):
-    """y_scale of a range with 0 in it; NaN for one that is not finite or has no width."""
+    """y_scale of a range with 0 in it; NaN for one that is not finite."""
     cdef Format f = format_of(real)
     cdef double quotient
-    if not isfinite(low) or not isfinite(high) or low == high:  # ODQ-U1, ODQ-U2
+    if not isfinite(low) or not isfinite(high):  # ODQ-U2
         return NAN
     if working:
         return narrow(narrow(high - low, f) / STEPS, f)  # ODQ-F1, ODQ-F2
@@ -50,7 +50,7 @@ cdef Line line_of(double low, double high, bint working, int mode, tuple real):
     cdef Line line
     cdef double quotient
     line.scale, line.zero_point = scale_of(low, high, working, real), NAN
-    if line.scale != line.scale or line.scale == 0.0:  # ODQ-U3
+    if line.scale != line.scale or line.scale == 0.0:  # ODQ-U1, ODQ-U3
         line.scale = NAN
         return line
     quotient = low / line.scale  # ODQ-F3, ODQ-F5
@@ -100,6 +100,8 @@ def y_scale(problem, working, mode):
     """See LOOPS."""
     real = tensors.format_of(problem.working)
     values = np.array([scale_of(low, high, working, real) for low, high in zip(*ends_of(problem))], np.float64)
+    if problem.constants["empty"]:  # ODQ-U1
+        values[:] = NAN
     states = np.where(np.isnan(values), UNDEFINED, np.where(values == 0.0, ZERO, IN_RANGE)).astype(np.uint8)
     return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
 

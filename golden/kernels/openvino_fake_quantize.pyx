@@ -82,8 +82,8 @@ def fake_quantize(problem, working, mode):
     return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
 
 
-cdef inline bint comparable(double x, double low, double high) noexcept nogil:
-    return x == x and low == low and high == high
+cdef inline bint judged(double x, double low, double high, double first, double last) noexcept nogil:
+    return x == x and low == low and high == high and not first > last  # OVF-U2, OVF-U8
 
 
 cdef inline bint finite(double low, double high, double first, double last) noexcept nogil:
@@ -98,7 +98,7 @@ cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high
     cdef bint defined
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
-        defined = comparable(x[i], low[i], high[i])
+        defined = judged(x[i], low[i], high[i], first[i], last[i])
         if not defined:
             pass
         elif x[i] <= min(low[i], high[i]):  # OVF-F9, OVF-F10, OVF-I1
@@ -122,7 +122,7 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
     cdef double level
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
-        if not comparable(x[i], low[i], high[i]):
+        if not judged(x[i], low[i], high[i], first[i], last[i]):
             states[i] = undefined
             continue
         if x[i] <= min(low[i], high[i]) or x[i] > max(low[i], high[i]):  # OVF-F9, OVF-F10, OVF-I1

@@ -80,9 +80,9 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, lo
 
 cdef bint stepwise(double x, double low, double high, double lowest, double highest, int mode, Format f,
                    double* value) noexcept:
-    """Every step rounded; what overflows goes on as infinity or NaN. False if there is no factor, or it is 0."""
+    """Every step rounded. False if there is no factor, or it is 0, or a step overflows."""
     cdef double from_min = 0.0, from_max = 0.0, scale, clamped, product, integer
-    if low >= 0.0 and high <= 0.0:
+    if low >= 0.0 and high <= 0.0 or not (isfinite(lowest) and isfinite(highest)):  # TQB-U6, TQC-U6, TQD-U6
         return False
     if low < 0.0:
         from_min = narrow(lowest / low, f)  # TQB-S1, TQC-S1, TQD-S1
@@ -96,8 +96,12 @@ cdef bint stepwise(double x, double low, double high, double lowest, double high
         low = narrow(lowest / scale, f)  # TQB-S2, TQC-S2, TQD-S2
     if scale == 0.0:
         return False
+    if not (isfinite(scale) and isfinite(low) and isfinite(high)):  # TQB-U6, TQC-U6, TQD-U6
+        return False
     clamped = min(max(x, low), high)  # TQB-F1, TQC-F1, TQD-F1
     product = narrow(clamped * scale, f)  # TQB-F2, TQC-F2, TQD-F2
+    if not isfinite(product):  # TQB-U6, TQC-U6, TQD-U6
+        return False
     integer = integral(product, mode)  # TQB-M1, TQC-M1, TQD-M1, TQB-M2, TQD-M2
     value[0] = narrow(integer / scale, f)  # TQB-F3, TQC-F3, TQD-F3
     return True

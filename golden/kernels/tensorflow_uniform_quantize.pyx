@@ -70,7 +70,7 @@ cdef list loop(const double[::1] x, const double[::1] scale, const int64_t[::1] 
             continue
         total = min(max(q, -FAR), FAR) + <double>zero_point[i]  # TUQ-F2
         states[i] = in_range if <double>least <= total <= <double>greatest else beyond
-        codes[i] = <int64_t>min(max(total, <double>least), <double>greatest)  # TUQ-C1, TUQ-C2
+        codes[i] = <int64_t>min(max(total, <double>least), <double>greatest)  # TUQ-C2, TUQ-U5
     return doubts
 
 

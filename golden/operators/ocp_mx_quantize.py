@@ -81,12 +81,6 @@ CLAUSES = (
         f"{OCP}, 5.3 and 6.3: roundTiesToEven must be supported; {CUBLAS}: RNE unless noted otherwise",
     ),
     Clause(
-        "OMQ-C1",
-        "What is beyond the element type's largest normal number becomes that number, with its sign.",
-        f"{OCP}, 6.3, step 2: normal numbers should be clamped to the max normal, preserving the sign",
-        situation="an input beyond the largest element",
-    ),
-    Clause(
         "OMQ-C2",
         "With rceil X stays in E8M0's range: it is 2^-127 for anything smaller, a block of zeros too.",
         f"{CUBLAS}, FP8 with UE8M0 scales, step 2: otherwise",
@@ -141,6 +135,14 @@ CLAUSES = (
         f"{OCP}, 5.3.4: the maximum negative representation may be left unused",
         unspecified=True,
         situation="an int8 element that rounds to -2",
+    ),
+    Clause(
+        "OMQ-U6",
+        "What is beyond the element type's largest normal number: it should become that number, which is advice and no "
+        "rule.",
+        f"{OCP}, 6.3, step 2: normal numbers should be clamped to the max normal, preserving the sign",
+        unspecified=True,
+        situation="an input beyond the largest element",
     ),
 )
 
@@ -253,7 +255,6 @@ OPERATOR = Operator(
         "even": "OMQ-F6",
         "rceil": "OMQ-F7",
         "nearest": "OMQ-R1",
-        "saturate": "OMQ-C1",
         "least-scale": "OMQ-C2",
         "types": "OMQ-T1",
         "block": "OMQ-S1",
@@ -263,8 +264,8 @@ OPERATOR = Operator(
         "zeros": "OMQ-U3",
         "sign": "OMQ-U4",
         "lowest": "OMQ-U5",
+        "saturate": "OMQ-U6",
     },
-    saturates=True,
     measures=lambda attributes: True,
     files=tuple((real, to) for to in TYPES for real in (REALS if to != "int8" else REALS[:1])),
     samples=samples.samples,

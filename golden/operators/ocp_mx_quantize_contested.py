@@ -22,11 +22,11 @@ CONTESTED = (
     Contest(
         "mx-scale",
         "Which power of two is the scale of a block whose greatest magnitude is beyond the largest element?",
-        ("OMQ-F1", "OMQ-F5", "OMQ-F6", "OMQ-F7", "OMQ-C1"),
+        ("OMQ-F1", "OMQ-F5", "OMQ-F6", "OMQ-F7", "OMQ-U6"),
         node("float4_e2m1fn"),
         ([6.25, 4.0, 1.0],),
         (
-            Answer(f"{OCP}, 6.3", "floor: 1, and 6.25 is clamped", (6.0, 4.0, 1.0), judged=True),
+            Answer(f"{OCP}, 6.3", "floor: 1; 6.25 rounds to 6", (6.0, 4.0, 1.0), judged=True),
             Answer(f"{TORCHAO}, EVEN", "6.25 rounds to 6: 1, too", (6.0, 4.0, 1.0), judged=True),
             Answer(f"{TORCHAO}, CEIL", "2, so that nothing is beyond", (3.0, 2.0, 0.5)),
             Answer(f"{CUBLAS}; MLX 0.32.4, as observed", "6.25 / 6 is beyond 1: 2", (3.0, 2.0, 0.5)),
@@ -120,7 +120,7 @@ CONTESTED = (
     Contest(
         "mx-int8-lowest",
         "Is -128 an element of MXINT8?",
-        ("OMQ-U5", "OMQ-C1"),
+        ("OMQ-U5", "OMQ-U6"),
         node("int8"),
         ([-1.9999, 1.9999],),
         (

@@ -62,7 +62,8 @@ CLAUSES = (
     Clause("ODQ-V1", "The operator came with operator set 11.", f"{DOCUMENT}, since version 11"),
     Clause(
         "ODQ-U1",
-        "What a range of width 0 gives, of zeros alone or of no elements: the zero point would be 0 / 0.",
+        "What y and y_zero_point are for a range of width 0, of zeros alone: the zero point would be 0 / 0. Without "
+        "elements y_scale is open, too: there is no maximum.",
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="an input of zeros or without elements",
@@ -93,7 +94,7 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     (x,) = inputs
     real, quantized, codes = FLOAT_TYPES["float32"], INTEGER_TYPES["uint8"], codes_of(x).reshape(-1)
     ends = range_of(x)
-    constants = {"lowest": quantized.lowest, "highest": quantized.highest}
+    constants = {"lowest": quantized.lowest, "highest": quantized.highest, "empty": not x.size}
 
     def problem(formula: str, output: str, shape: tuple[int, ...], result: Any, *operands: Array) -> Elementwise:
         names, kinds = ("x", "min", "max")[-len(operands) :], (real,) * len(operands)

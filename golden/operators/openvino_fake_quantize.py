@@ -54,9 +54,9 @@ CLAUSES = (
     ),
     Clause(
         "OVF-F11",
-        "output_low may be greater than output_high or equal to it.",
-        f"{DOCUMENT}, Inputs",
-        situation="output limits that are equal or reversed",
+        "output_low may be equal to output_high.",
+        f"{DOCUMENT}, Inputs: minimum and maximum quantized value",
+        situation="equal output limits",
     ),
     Clause("OVF-L1", "levels is any integer from 2 on.", f"{DOCUMENT}, Attributes, levels"),
     Clause(
@@ -111,6 +111,14 @@ CLAUSES = (
         "How a type holds a levels - 1 with more digits than it has: rounded to it in working precision.",
         f"{DOCUMENT}: silent",
         unspecified=True,
+    ),
+    Clause(
+        "OVF-U8",
+        "What output_low > output_high gives: they are the minimum and the maximum quantized value, which the "
+        "expression does not need.",
+        f"{DOCUMENT}, Inputs: minimum and maximum quantized value",
+        unspecified=True,
+        situation="reversed output limits",
     ),
     Clause(
         "OVF-U7", "Which values auto_broadcast has.", f"{DOCUMENT}, Attributes: the list is empty", unspecified=True
@@ -249,17 +257,17 @@ CONTESTED = (
         "Is the output at input_high, and beyond it, exactly output_high?",
         ("OVF-F2", "OVF-F7", "OVF-F8"),
         {"attributes": {"levels": 2}},
-        ([1.0, 2.0], 0.0, 1.0, 0.9, -1.3),
+        ([1.0, 2.0], 0.0, 1.0, -0.9, 1.3),
         (
-            Answer(f"{FORMULA}, real numbers", "at both", (-1.3, -1.3), judged=True),
+            Answer(f"{FORMULA}, real numbers", "at both", (1.3, 1.3), judged=True),
             Answer(
                 f"{FORMULA}, working precision",
                 "beyond it: there it is copied; at it the last sum is rounded",
-                (-1.2999998331069946, -1.3),
+                (1.2999998331069946, 1.3),
                 judged=True,
             ),
-            Answer(REFERENCE, "as in working precision", (-1.2999998331069946, -1.3)),
-            Answer(PLUGIN, "x is clipped, then computed: at neither", (-1.2999998331069946, -1.2999998331069946)),
+            Answer(REFERENCE, "as in working precision", (1.2999998331069946, 1.3)),
+            Answer(PLUGIN, "x is clipped, then computed: at neither", (1.2999998331069946, 1.2999998331069946)),
         ),
     ),
     Contest(
@@ -267,14 +275,14 @@ CONTESTED = (
         "Is output_low given unchanged where x lies below the input range?",
         ("OVF-F1", "OVF-F2"),
         {"attributes": {"levels": 256}},
-        ([-1.0, 2.0], -0.7, 1.3, 0.9, -0.1),
+        ([-1.0, 2.0], -0.7, 1.3, -0.9, 0.1),
         (
-            Answer(FORMULA, "output_low and output_high themselves", (0.9, -0.1), judged=True),
-            Answer(REFERENCE, "themselves", (0.9, -0.1)),
+            Answer(FORMULA, "output_low and output_high themselves", (-0.9, 0.1), judged=True),
+            Answer(REFERENCE, "themselves", (-0.9, 0.1)),
             Answer(
                 PLUGIN,
                 "with 256 levels: a quantize to 8 bits, then (level - zero_point) * step",
-                (0.9000000357627869, -0.10000002384185791),
+                (-0.9000000357627869, 0.10000002384185791),
             ),
         ),
     ),
@@ -362,7 +370,7 @@ OPERATOR = Operator(
         "sum": "OVF-F8",
         "equal-limits": "OVF-F9",
         "reversed": "OVF-F10",
-        "falling": "OVF-F11",
+        "flat": "OVF-F11",
         "levels": "OVF-L1",
         "projection": "OVF-A1",
         "granularity": "OVF-A1",
@@ -378,6 +386,7 @@ OPERATOR = Operator(
         "overflow": "OVF-U5",
         "wide-levels": "OVF-U6",
         "broadcast-values": "OVF-U7",
+        "falling": "OVF-U8",
     },
     mode_clause=lambda mode: "OVF-F5",
     files=tuple((real, real) for real in ALL_REAL_TYPES),

@@ -158,8 +158,7 @@ def clauses(
         ),
         Clause(
             f"{prefix}-U6",
-            "What happens where the integers, scale_factor or a product overflow in the input's type: infinity in "
-            "working precision, and what IEEE 754 makes of it.",
+            "What happens where the integers, scale_factor, the moved end or a product overflow in the input's type.",
             f"{document}: silent",
             unspecified=True,
         ),

@@ -49,11 +49,12 @@ OF_QUANTIZE = (
     Contest(
         "uniform-quantize-beyond-int32",
         "What does an input give whose quotient is beyond int32?",
-        ("TUQ-C1",),
+        ("TUQ-U5",),
         to_int8(),
         ([3e9, -3e9], 1.0, 0),
         (
-            Answer(API, "the ends of the range", (127, -128), judged=True),
+            Answer(API, "silent: its formula has no clip", "unspecified", judged=True),
+            Answer(REQUANTIZE_API, "that of UniformRequantize has one: the ends of the range", (127, -128)),
             Answer(f"{MATH}; {KERNEL}", "a cast to int32 first, which gives the lowest one", (-128, -128)),
             Answer(XLA, "the ends of the range", (127, -128)),
         ),

@@ -27,13 +27,6 @@ CLAUSES = (
         f"{API}, formula",
     ),
     Clause(
-        "TUQ-C1",
-        "The output's integers lie between quantization_min_val and quantization_max_val. What is beyond becomes the "
-        "nearer of the two.",
-        f"{API}, quantization_min_val, quantization_max_val; that it clips: {REQUANTIZE_API}, formula",
-        situation="a result out of range",
-    ),
-    Clause(
         "TUQ-C2",
         "The two may leave integers of the type unused: a narrow range.",
         f"{API}, quantization_min_val",
@@ -84,6 +77,14 @@ CLAUSES = (
         unspecified=True,
         situation="no range of the type",
     ),
+    Clause(
+        "TUQ-U5",
+        "What a result becomes that is beyond quantization_min_val or quantization_max_val: its formula has no clip, "
+        "as that of UniformRequantize has.",
+        f"{API}, quantization_min_val: silent",
+        unspecified=True,
+        situation="a result out of range",
+    ),
 )
 
 
@@ -132,7 +133,7 @@ OPERATOR = Operator(
         "add": "TUQ-F2",
         "round-first": "TUQ-F2",
         "round": "TUQ-R1",
-        "range": "TUQ-C1",
+        "range": "TUQ-U5",
         "narrow": "TUQ-C2",
         "projection": "TUQ-A1",
         "per-tensor": "TUQ-A2",
@@ -145,7 +146,6 @@ OPERATOR = Operator(
         "reciprocal": "TUQ-U3",
         "no-range": "TUQ-U4",
     },
-    saturates=True,
     files=tuple(("float32", quantized) for quantized in TYPES),
     samples=samples.samples,
     contested=OF_QUANTIZE,

@@ -222,9 +222,9 @@ def reversals(real: str) -> Iterator[Sample]:
         (5, (0, 2, 4, 0), "ReversedOutput", "falling"),
         (9, (-1, 1, 1, -3), "ReversedOutput", "falling"),
         (256, (Fraction(-7, 10), Fraction(13, 10), Fraction(9, 10), Fraction(-1, 10)), "ReversedOutput", "falling"),
-        (16, (Fraction(-7, 10), Fraction(13, 10), Fraction(1, 3), Fraction(1, 3)), "ReversedOutput", "falling"),
-        (7, (Fraction(3, 2), Fraction(-1, 2), 5, -2), "ReversedInput", "reversed"),
-        (255, (1, Fraction(1, 10), Fraction(2, 3), Fraction(-1, 3)), "ReversedInput", "reversed"),
+        (16, (Fraction(-7, 10), Fraction(13, 10), Fraction(1, 3), Fraction(1, 3)), "ReversedOutput", "flat"),
+        (7, (Fraction(3, 2), Fraction(-1, 2), -2, 5), "ReversedInput", "reversed"),
+        (255, (1, Fraction(1, 10), Fraction(-1, 3), Fraction(2, 3)), "ReversedInput", "reversed"),
     ):
         at = [k + d for k in some(levels, 20) for d in (Fraction(0), Fraction(1, 4), Fraction(5, 8))]
         beyond = [Fraction(-2), Fraction(-1, 8), *at, levels - 1 + Fraction(1, 8), Fraction(levels + 2)]

@@ -93,7 +93,8 @@ def sample(
     )
     always = ("difference", "scale32" if way.scale32 else "scale16", *ROLES[way.mode], "zero-point", "types", "shape")
     always = (*always, "48-of-16") if source == "int48" else always
-    about = (*always, "channels" if channels else "one", *roles)
+    negative = ("negative",) if types[1] in UNSIGNED else ()
+    about = (*always, "channels" if channels else "one", *roles, *negative)
     if way.scale32 and way.mode == "DOUBLE_ROUND":
         about = (*about, "double-of-32")
     node = {"real": source, "quantized": target, "attributes": attributes}
