@@ -184,7 +184,6 @@ FORBIDDEN = (
         opset=21,
     ),
     forbidden("ONC-T2", "round_mode even", "float32", "float8_e8m0fnu", attributes={"round_mode": "even"}),
-    forbidden("ONC-T2", "saturate 2", "float32", "float8_e4m3fn", attributes={"saturate": 2}),
 )
 
 
