@@ -57,8 +57,8 @@ def chained(case: Case, codes: Array) -> Chained | None:
 
 def fill(found: Chained, own: slice, problem: Problem, *, saturates: bool) -> None:
     """The results of one output, where its problem specifies them; a negative zero stays where either zero is right."""
-    (exact, state), (working, _) = (kernel.solve(problem, working=steps) for steps in (False, True))
-    specified = is_specified(state, saturates)
+    (exact, state), (working, in_steps) = (kernel.solve(problem, working=steps) for steps in (False, True))
+    specified = is_specified(state, saturates) & is_specified(in_steps, saturates)
     other_zero = (state == ZERO) & (found.exact[own] == negative_zero(problem))
     found.exact[own] = np.where(specified & ~other_zero, exact, found.exact[own])
     found.working[own] = np.where(specified & ~other_zero, working, found.working[own])

@@ -5,12 +5,14 @@
     element = e2m1(x * (1 / (scale * s_dec)))
 
 The elements take the scale as it is put out: exactly, too, it is rounded there. Working precision rounds every other
-step to float32. Sources: cuBLAS, 1D Block Quantization; arXiv 2509.25149, appendix B; PTX, cvt.
+step to float32. With global_amax the paper and cuBLAS order the steps differently: what depends on the order is open.
+Sources: cuBLAS, 1D Block Quantization; arXiv 2509.25149, appendix B; PTX, cvt.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, Real, decode, encode, encode_saturated
@@ -26,12 +28,27 @@ def elements(s: Steps, p: Elementwise, x: Real, of_block: Real, global_amax: Rea
     assert isinstance(p.result, FloatType) and isinstance(scale_type, FloatType)
     scale = of_block if p.constants["given"] else decode(scale_code(s, scale_type, of_block, global_amax), scale_type)
     value, divisor = finite(x, scale)  # NVQ-U1
-    if global_amax is not None:
-        divisor = Fraction(s(divisor * Fraction(s(1 / encoding(s, global_amax)))))  # NVQ-F5
-    factor = in_float32(divide(Fraction(1), divisor))  # NVQ-F3, NVQ-U2, NVQ-U3
-    product = s(value * Fraction(s(factor)))  # NVQ-F3
-    code = to_nearest(product, p.result)  # NVQ-R2, NVQ-C2
+    if global_amax is None:
+        products = [s(value * reciprocal(s, divisor))]  # NVQ-F3
+    else:
+        whole = encoding(s, global_amax)
+        own = reciprocal(s, Fraction(s(divisor * Fraction(s(1 / whole)))))  # NVQ-F5
+        factor = Fraction(s(in_float32(whole * reciprocal(s, divisor))))
+        products = [s(value * own), s(value * factor), s(s(value * whole) * reciprocal(s, divisor))]  # NVQ-U5
+    code = agreed(to_nearest(product, p.result) for product in products)  # NVQ-R2, NVQ-C2
     return (code, IN_RANGE) if decode(code, p.result) else (0, ZERO)  # NVQ-U4
+
+
+def reciprocal(s: Steps, divisor: Fraction) -> Fraction:
+    return Fraction(s(in_float32(divide(Fraction(1), divisor))))  # NVQ-F3, NVQ-U2, NVQ-U3
+
+
+def agreed(codes: Iterable[int]) -> int:
+    """The code that all orders of the steps give; UndefinedResult where they differ."""
+    code, *others = codes
+    if any(other != code for other in others):
+        raise UndefinedResult  # NVQ-U5
+    return code
 
 
 def scales(s: Steps, p: Elementwise, amax: Real, global_amax: Real | None = None) -> Result:
@@ -41,10 +58,11 @@ def scales(s: Steps, p: Elementwise, amax: Real, global_amax: Real | None = None
 
 def scale_code(s: Steps, kind: FloatType, amax: Real, global_amax: Real | None) -> int:
     (greatest,) = finite(amax)  # NVQ-U1
-    quotient = s(greatest / SIX)  # NVQ-F1
+    quotients = [s(greatest / SIX)]  # NVQ-F1
     if global_amax is not None:
-        quotient = s(quotient * encoding(s, global_amax))  # NVQ-F4
-    return to_nearest(quotient, kind)  # NVQ-F2, NVQ-R1, NVQ-C1
+        whole = encoding(s, global_amax)
+        quotients = [s(quotients[0] * whole), s(s(greatest * whole) / SIX), s(greatest * s(whole / SIX))]  # NVQ-F4
+    return agreed(to_nearest(quotient, kind) for quotient in quotients)  # NVQ-F2, NVQ-R1, NVQ-C1, NVQ-U5
 
 
 def encoding(s: Steps, global_amax: Real) -> Fraction:

@@ -48,27 +48,49 @@ cdef bint set_whole(Way *way, double whole) noexcept nogil:
 
 
 cdef double scale_of(double amax, Way way) noexcept nogil:
-    """A block's scale as it is put out. `amax` is finite and not negative."""
-    cdef double quotient
-    if way.working:
-        quotient = narrow(amax / SIX, way.single)  # NVQ-F1
-        quotient = narrow(quotient * way.encode, way.single)  # NVQ-F4
-    else:
+    """A block's scale as it is put out; NaN where the order of steps decides. `amax` is finite and not negative."""
+    cdef double quotient, found, other, last
+    if not way.working:
         quotient = amax * MOST / way.whole if way.scaled else amax / SIX  # NVQ-F1, NVQ-F4
+        return as_scale(quotient, way)
+    quotient = narrow(amax / SIX, way.single)  # NVQ-F1
+    if not way.scaled:
+        return as_scale(quotient, way)
+    found = as_scale(narrow(quotient * way.encode, way.single), way)  # NVQ-F4
+    other = as_scale(narrow(narrow(amax * way.encode, way.single) / SIX, way.single), way)
+    last = as_scale(narrow(amax * narrow(way.encode / SIX, way.single), way.single), way)
+    return found if found == other and found == last else NAN  # NVQ-U5
+
+
+cdef inline double as_scale(double quotient, Way way) noexcept nogil:
     return fmin(narrow(quotient, way.scale), MOST)  # NVQ-F2, NVQ-R1, NVQ-C1
 
 
-cdef double quotient_of(double x, double scale, Way way) noexcept nogil:
-    """An input by its scale; NaN where the documents are silent."""
-    cdef double factor
+cdef inline double as_element(double quotient, Way way) noexcept nogil:
+    """The element with its sign, as a number."""
+    cdef double magnitude = fmin(fabs(narrow(quotient, way.element)), MOST_ELEMENT)  # NVQ-R2, NVQ-C2
+    return -magnitude if signbit(quotient) else magnitude
+
+
+cdef double element_of(double x, double scale, Way way) noexcept nogil:
+    """An input by its scale, rounded; NaN where the documents are silent, or order their steps differently."""
+    cdef double factor, inverse, found, other, last
     if not isfinite(x) or not isfinite(scale) or scale == 0.0:  # NVQ-U1, NVQ-U2
         return NAN
     if not way.working:
         factor = narrow(WHOLE / (way.whole * scale), way.single)
-        return x * WHOLE / (way.whole * scale) if isfinite(factor) else NAN  # NVQ-F3, NVQ-F5, NVQ-U3
-    scale = narrow(scale * way.decode, way.single)  # NVQ-F5
-    factor = narrow(1.0 / scale, way.single)  # NVQ-F3
-    return narrow(x * factor, way.single) if isfinite(factor) else NAN  # NVQ-F3, NVQ-U3
+        return as_element(x * WHOLE / (way.whole * scale), way) if isfinite(factor) else NAN  # NVQ-F3, NVQ-F5, NVQ-U3
+    inverse = narrow(1.0 / scale, way.single)  # NVQ-F3
+    if not way.scaled:
+        return as_element(narrow(x * inverse, way.single), way) if isfinite(inverse) else NAN  # NVQ-F3, NVQ-U3
+    factor = narrow(1.0 / narrow(scale * way.decode, way.single), way.single)  # NVQ-F3, NVQ-F5
+    found = as_element(narrow(x * factor, way.single), way)
+    last = as_element(narrow(narrow(x * way.encode, way.single) * inverse, way.single), way)
+    if not isfinite(factor):
+        return NAN  # NVQ-U3
+    factor = narrow(way.encode * inverse, way.single)
+    other = as_element(narrow(x * factor, way.single), way)
+    return found if isfinite(factor) and isfinite(inverse) and found == other and found == last else NAN  # NVQ-U5
 
 
 cdef loop(const double[::1] x, const double[::1] of_block, const double[::1] wholes, bint given, Way way,
@@ -76,7 +98,7 @@ cdef loop(const double[::1] x, const double[::1] of_block, const double[::1] who
     """Elements; `of_block` is the scale, if it is given, else the greatest magnitude."""
     cdef Py_ssize_t i
     cdef bint usable = True
-    cdef double scale, quotient, magnitude
+    cdef double scale, element
     cdef int64_t sign = 8
     cdef uint8_t in_range = IN_RANGE, zero = ZERO
     for i in range(x.shape[0]):
@@ -85,25 +107,28 @@ cdef loop(const double[::1] x, const double[::1] of_block, const double[::1] who
         if not usable or not isfinite(of_block[i]):  # NVQ-U1, NVQ-U3
             continue
         scale = of_block[i] if given else scale_of(of_block[i], way)
-        quotient = quotient_of(x[i], scale, way)
-        if isnan(quotient):
+        element = element_of(x[i], scale, way)
+        if isnan(element):
             continue
-        magnitude = fmin(fabs(narrow(quotient, way.element)), MOST_ELEMENT)  # NVQ-R2, NVQ-C2
-        codes[i] = pattern(magnitude, way.element)
+        codes[i] = pattern(fabs(element), way.element)
         states[i] = in_range if codes[i] else zero  # NVQ-U4
-        if codes[i] and signbit(quotient):
+        if codes[i] and signbit(element):
             codes[i] |= sign
 
 
 cdef scale_loop(const double[::1] amax, const double[::1] wholes, Way way, int64_t[::1] codes, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef bint usable = True
+    cdef double scale
     cdef uint8_t in_range = IN_RANGE
     for i in range(amax.shape[0]):
         if way.scaled and (i == 0 or wholes[i] != way.whole):
             usable = set_whole(&way, wholes[i])
-        if usable and isfinite(amax[i]):  # NVQ-U1, NVQ-U3
-            codes[i], states[i] = pattern(scale_of(amax[i], way), way.scale), in_range
+        if not usable or not isfinite(amax[i]):  # NVQ-U1, NVQ-U3
+            continue
+        scale = scale_of(amax[i], way)
+        if not isnan(scale):
+            codes[i], states[i] = pattern(scale, way.scale), in_range
 
 
 def unfilled(count):

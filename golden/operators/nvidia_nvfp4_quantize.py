@@ -120,6 +120,14 @@ CLAUSES = (
         situation="a global_amax that scales nothing",
     ),
     Clause(
+        "NVQ-U5",
+        "In which order global_amax takes part in working precision: the paper divides by 6 first and inverts a "
+        "product, cuBLAS multiplies by the factor of the tensor. What all orders of float32 steps give is required.",
+        f"{PAPER}, equations 1 to 4; {FP4}: scale_D^in",
+        unspecified=True,
+        situation="a global_amax",
+    ),
+    Clause(
         "NVQ-U4",
         "The sign of an element that is zero.",
         f"{STEP}: silent",
@@ -209,6 +217,7 @@ OPERATOR = Operator(
         "max|x| / 6, then times s_enc, each rounded to float32; scale = that as float8_e4m3fn",
         "scale * s_dec, then 1 / that, each rounded to float32",
         "x times that, rounded to float32; element = that as float4_e2m1fn",
+        "with global_amax there is a result where the other orders of these float32 steps give it, too",
         "without global_amax: max|x| / 6, 1 / scale and x * (1 / scale), each rounded to float32",
     ),
     letters={"formula": "F", "rounding": "R", "saturation": "C", "signature": "TS"},
@@ -230,6 +239,7 @@ OPERATOR = Operator(
         "no-scale": "NVQ-U2",
         "no-global": "NVQ-U3",
         "sign": "NVQ-U4",
+        "order": "NVQ-U5",
     },
     saturates=True,
     measures=lambda attributes: True,
