@@ -50,10 +50,8 @@ def print_comparison(found: Mapping[str, Any]) -> None:
     for line in verdict_lines(found["verdicts"]):
         console.print(terminal_text(line, 600), soft_wrap=True)
     console.print(denominator_table(found))
-    for line in setting_lines(found.get("settings", [])):
+    for line in [*difference_lines(found), *only_in_one(found["backends"])]:
         console.print(terminal_text(line, 600), soft_wrap=True)
-    for line in only_in_one(found["backends"]):
-        console.print(terminal_text(line, 300), soft_wrap=True)
     console.print(
         "root causes: " + ", ".join(f"{found['counts'][status]} {status}" for status in MEANINGS), soft_wrap=True
     )
@@ -103,6 +101,19 @@ def setting_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for name in (row["name"],)
     ]
     return [f"another setting: {before} → {after}" for before, after in said]
+
+
+def counterpart_lines(found: Mapping[str, Any]) -> list[str]:
+    """Lines about backends that have another name in the first run, or in the baseline."""
+    return [
+        f"{before} before, {after} now: one configuration of a library"
+        for before, after in found.get("counterparts", {}).items()
+    ]
+
+
+def difference_lines(found: Mapping[str, Any]) -> list[str]:
+    """What else differs between two runs than what their backends did."""
+    return [*setting_lines(found.get("settings", [])), *counterpart_lines(found)]
 
 
 def arrow(one: int, other: int) -> str:

@@ -20,7 +20,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.untrusted_text import printable
-from tiebreak.reports.comparison import setting_lines
+from tiebreak.reports.comparison import difference_lines
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.junit import xml_text
 from tiebreak.reports.markdown import append_step_summary, operand_values
@@ -57,7 +57,7 @@ def print_gate(found: Mapping[str, Any]) -> None:
             console.print(f"[yellow]{row['status']}[/] {terminal_text(waiver_line(row), 600)}", soft_wrap=True)
     for row in found["not_run"]:
         console.print(terminal_text(not_run_line(row), 300), soft_wrap=True)
-    for line in setting_lines(found.get("settings", [])):
+    for line in difference_lines(found):
         console.print(terminal_text(line, 600), soft_wrap=True)
     console.print(counts_line(found["counts"]), soft_wrap=True)
     console.print(f"gate: {headline(found)} (exit code {found['exit']})")
@@ -137,6 +137,7 @@ def gate_markdown(found: Mapping[str, Any]) -> str:
         f"- **{row['status']}** {code_span(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED
     ]
     lines += [f"- {code_span(not_run_line(row))}" for row in found["not_run"][:MOST]]
+    lines += [f"- {code_span(line)}" for line in difference_lines(found)[:MOST]]
     return "\n".join(lines) + "\n\n"
 
 
@@ -163,7 +164,8 @@ def gate_document(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
     suite = ElementTree.SubElement(root, "testsuite", names | {"tests": str(len(cases)), "time": "0"} | counts)
     ElementTree.SubElement(suite, "properties")
     suite.extend(cases)
-    ElementTree.SubElement(suite, "system-out").text = counts_line(found["counts"])
+    said = [counts_line(found["counts"]), *difference_lines(found)]
+    ElementTree.SubElement(suite, "system-out").text = "\n".join(xml_text(line, LONGEST_LINE) for line in said)
     ElementTree.SubElement(suite, "system-err")
     return root
 

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from tiebreak.adapters.settings import differing_settings
+from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.semantics.former_causes import ids_so_far
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
@@ -107,12 +108,15 @@ def root_cause_of(row: dict[str, Any]) -> dict[str, Any]:
 def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str, Any]:
     """The document that `tiebreak compare --json` prints, without the folders.
 
-    Deviations from a document that the backend does not claim count for the exit code only with `judge_foreign`.
+    A backend of the first run has the name of its counterpart in the second. Deviations from a document that the
+    backend does not claim count for the exit code only with `judge_foreign`.
     """
+    names = counterparts(run_a, run_b)
     b = side_of(run_b)
-    a = with_sentences_of(b, side_of(run_a))
+    a = with_sentences_of(b, side_of(under_names(run_a, names)))
     found: dict[str, Any] = {
         "backends": backends_of(a, b),
+        "counterparts": other_names(names),
         "operators": denominators(a, b),
         "causes": compared_causes(a, b),
         "verdicts": verdict_changes(a, b),
@@ -125,6 +129,7 @@ def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str,
 def new_findings(baseline: Run, run: Run) -> frozenset[str]:
     """The ids of a run's root causes and kinds of failures that the baseline does not have."""
     rows = compare(baseline, run)["causes"]
+    baseline = under_names(baseline, counterparts(baseline, run))
     causes = {str(row["clusters"][1]["id"]) for row in rows if row["status"] == "new" and row["clusters"][1]}
     known = {kind_of_failure(row) for row in baseline.info.get("failures", [])}
     failures = {str(row["id"]) for row in run.info.get("failures", []) if kind_of_failure(row) not in known}

@@ -14,6 +14,7 @@ import pandas as pd
 from tiebreak.adapters.registry import registered
 from tiebreak.adapters.settings import differing_settings
 from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
+from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_locked
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -34,12 +35,13 @@ def gate(
 ) -> dict[str, Any]:
     """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
-    A new deviation from a document that the backend does not claim is a hazard, and new only with `judge_foreign`.
-    DamagedFile if a table has values that no run writes.
+    A backend of the baseline has the name of its counterpart in the run. A new deviation from a document that the
+    backend does not claim is a hazard, and new only with `judge_foreign`. DamagedFile if a table has values that no run
+    writes.
     """
-    base = side_of(
-        baseline or Run({"backends": []}, typed_frame([], RESULT_DTYPES), typed_frame([], DISCREPANCY_DTYPES))
-    )
+    baseline = baseline or no_run()
+    names = counterparts(baseline, run)
+    base = side_of(under_names(baseline, names))
     side = side_of(run)
     try:
         judged = elements_with_excuses(side, base, waivers, today)
@@ -56,9 +58,14 @@ def gate(
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
         "not_run": not_run(side, base),
         "counts": counts_of(judged, side, base),
-        "settings": differing_settings((baseline or run).info.get("settings"), run.info.get("settings")),
+        "counterparts": other_names(names),
+        "settings": differing_settings(baseline.info.get("settings"), run.info.get("settings")),
     }
     return found | {"exit": exit_code_of_gate(found)}
+
+
+def no_run() -> Run:
+    return Run({"backends": []}, typed_frame([], RESULT_DTYPES), typed_frame([], DISCREPANCY_DTYPES))
 
 
 def exit_code_of_gate(found: Mapping[str, Any]) -> int:
