@@ -13,7 +13,8 @@ import pandas as pd
 
 from tiebreak.adapters.registry import registered
 from tiebreak.adapters.settings import differing_settings
-from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
+from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run
+from tiebreak.conformance.gate.compare import CAUSE, ELEMENT, Side, is_among, side_of
 from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_locked
@@ -22,7 +23,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.places import RECORDS
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, typed_frame
-from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
+from tiebreak.reports.rows import rows_by_key, rows_of
 
 RUN_FILES = (*RECORDS, "report.html")
 NAMED = [*CAUSE, "cause_id", "clause"]  # the columns that a waiver names, besides the version
@@ -31,13 +32,21 @@ USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
 
 def gate(
-    run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date, *, judge_foreign: bool = False
+    run: Run,
+    baseline: Run | None,
+    waivers: Sequence[Waiver],
+    today: date,
+    *,
+    judge_foreign: bool = False,
+    any_change: bool = False,
+    must_run: bool = False,
 ) -> dict[str, Any]:
     """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
     A backend of the baseline has the name of its counterpart in the run. A new deviation from a document that the
-    backend does not claim is a hazard, and new only with `judge_foreign`. DamagedFile if a table has values that no run
-    writes.
+    backend does not claim is a hazard, and new only with `judge_foreign`. With `any_change` it counts for the exit
+    code, and so do results with other bits; with `must_run` so do cases that ran in the baseline and do not now.
+    DamagedFile if a table has values that no run writes.
     """
     baseline = baseline or no_run()
     names = counterparts(baseline, run)
@@ -56,7 +65,10 @@ def gate(
         "hazards": causes_among(judged, judged["hazard"], side, base, specs),
         "failures": failures,
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
-        "not_run": not_run(side, base),
+        "changed": changed_results(base.cases, side.cases),
+        "not_run": not_run(base.cases, side.cases),
+        "any_change": any_change,
+        "must_run": must_run,
         "counts": counts_of(judged, side, base),
         "counterparts": other_names(names),
         "settings": differing_settings(baseline.info.get("settings"), run.info.get("settings")),
@@ -71,10 +83,16 @@ def no_run() -> Run:
 def exit_code_of_gate(found: Mapping[str, Any]) -> int:
     """The exit code of the gate; a waiver that no longer matches counts like a new discrepancy."""
     return exit_code(
-        discrepancies=bool(found["new"]) or any(row["status"] == STALE for row in found["waivers"]),
+        discrepancies=has_news(found) or any(row["status"] == STALE for row in found["waivers"]),
         failures=bool(found["failures"]),
         ran=bool(found["counts"]["ran"]),
     )
+
+
+def has_news(found: Mapping[str, Any]) -> bool:
+    """Whether something is new that the gate was asked to fail for, failures apart."""
+    changed = found["any_change"] and (found["changed"] or found["hazards"])
+    return bool(found["new"] or changed or (found["must_run"] and found["not_run"]))
 
 
 def elements_with_excuses(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:
@@ -217,19 +235,6 @@ def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[M
     return "" if is_among(before, ran, CASE).all() else "the cases in which the baseline has it did not all run"
 
 
-def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
-    """Cases, by backend and operator, that ran in the baseline but not now: absent, refused or failed."""
-    before = base.cases[base.cases["verdict"].isin(RAN)]
-    now = side.cases[side.cases["verdict"].isin(RAN)]
-    missing = before[~is_among(before, now, CASE)]
-    totals = dict(values_by_key(before.groupby(["backend", "operator"]).size()))
-    counts = dict(values_by_key(missing.groupby(["backend", "operator"], sort=False).size()))
-    return [
-        {"backend": str(key[0]), "operator": str(key[1]), "cases": int(count), "of": int(totals[key])}
-        for key, count in counts.items()
-    ]
-
-
 def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
     """Counts: cases planned and ran; elements deviating, of which new, waived and known; elements gone."""
     ran = side.cases[side.cases["verdict"].isin(RAN)]
@@ -250,7 +255,7 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
 
 def may_update(found: Mapping[str, Any], *, accept: bool) -> bool:
     """Whether the run may become the baseline: nothing is new, or the news is accepted; never if nothing ran."""
-    return bool(found["counts"]["ran"]) and (accept or not (found["new"] or found["failures"]))
+    return bool(found["counts"]["ran"]) and (accept or not (has_news(found) or found["failures"]))
 
 
 def update_baseline(run: Path, baseline: Path) -> None:
