@@ -54,7 +54,7 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         console.print(terminal_text(line, 300), soft_wrap=True)
     for line in [*difference_lines(found), *only_in_one(found["backends"])]:
         console.print(terminal_text(line, 600), soft_wrap=True)
-    console.print(changed_line(found["changed"]))
+    console.print(changed_line(found["changed"], ran_in_both(found)))
     console.print(
         "root causes: " + ", ".join(f"{found['counts'][status]} {status}" for status in MEANINGS), soft_wrap=True
     )
@@ -84,6 +84,10 @@ def verdict_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*lines, *([f"… and {len(rows) - MOST_LINES} more: see --json"] if len(rows) > MOST_LINES else [])]
 
 
+def ran_in_both(found: Mapping[str, Any]) -> int:
+    return sum(row["ran_in_both"] for row in found["operators"])
+
+
 def changed_lines(rows: Sequence[Mapping[str, Any]] | None) -> list[str]:
     """Lines about results with other bits: in how many cases, and the first, one that conforms if there is one."""
     rows = rows or ()
@@ -98,14 +102,11 @@ def changed_text(row: Mapping[str, Any]) -> str:
     return f"other bits: {where}, of which {row['conforming']:,} conform both times; {first}"
 
 
-def changed_line(rows: Sequence[Mapping[str, Any]] | None) -> str:
-    """Whether any result changed, in one line."""
+def changed_line(rows: Sequence[Mapping[str, Any]] | None, both: int) -> str:
+    """Whether any result changed of so many cases that ran both times, in one line."""
     if rows is None:
         return "whether results that conform changed is not known: an older version made a run, without digests"
-    cases = sum(row["cases"] for row in rows)
-    return (
-        f"{cases:,} cases that ran both times gave other bits" if cases else "no case that ran both times changed a bit"
-    )
+    return f"{sum(row['cases'] for row in rows):,} of {both:,} cases that ran both times gave other bits"
 
 
 def not_run_line(row: Mapping[str, Any]) -> str:

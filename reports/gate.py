@@ -58,8 +58,8 @@ def print_gate(found: Mapping[str, Any]) -> None:
     changed = changed_lines(found["changed"]) if found["any_change"] else []
     for line in [*changed, *map(not_run_line, found["not_run"]), *difference_lines(found)]:
         console.print(terminal_text(line, 600), soft_wrap=True)
-    if found.get("baseline"):
-        console.print(changed_line(found["changed"]))
+    if both := found["counts"]["ran_in_both"]:
+        console.print(changed_line(found["changed"], both))
     console.print(counts_line(found["counts"]), soft_wrap=True)
     console.print(f"gate: {headline(found)} (exit code {found['exit']})")
 

@@ -236,7 +236,7 @@ def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[M
 
 
 def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
-    """Counts: cases planned and ran; elements deviating, of which new, waived and known; elements gone."""
+    """Cases planned, that ran, and that ran both times; elements deviating: new, waived, known; elements gone."""
     ran = side.cases[side.cases["verdict"].isin(RAN)]
     excused = ~judged["new"] & ~judged["hazard"]
     waived = excused & (judged["waived"] > 0)
@@ -244,6 +244,7 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
     return {
         "planned": len(side.cases),
         "ran": len(ran),
+        "ran_in_both": int(is_among(ran, base.cases[base.cases["verdict"].isin(RAN)], CASE).sum()),
         "deviating": len(judged),
         "new": int(judged["new"].sum()),
         "hazards": int(judged["hazard"].sum()),

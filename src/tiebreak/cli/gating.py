@@ -30,6 +30,8 @@ from tiebreak.cli.running import SELECTING
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS
 
+OWN_FOLDER = Path("tiebreak-gate")
+
 if TYPE_CHECKING:
     from tiebreak.reports.records import Run
 
@@ -87,7 +89,7 @@ def add_examples(found: dict[str, Any], before: Path, after: Path) -> None:
 @click.argument("run_dir", type=PATH, required=False)
 @run_folder("--baseline", metavar="RUN_DIR", help="A run whose discrepancies are known. Without one, all are new.")
 @run_folder("--waivers", metavar="FILE", help="A TOML file of known discrepancies, with reasons and last days.")
-@backends_option("Runs first, into RUN_DIR (default: tiebreak-run). Without it RUN_DIR is judged as it is.")
+@backends_option("Runs first, into RUN_DIR (default: tiebreak-gate). Without it RUN_DIR is judged as it is.")
 @selection_options
 @level_option("the baseline's, else quick")
 @limit_options(10.0, 0.1, "one case")
@@ -137,7 +139,7 @@ def judged_folder(context: click.Context) -> Path:
     """The run folder. InvalidInput for none, and for a choice of cases without a backend to run them."""
     chosen = context.params
     if chosen["backends"]:
-        return chosen["run_dir"] or Path("tiebreak-run")
+        return chosen["run_dir"] or OWN_FOLDER
     typed = typed_parameters(context) & {*SELECTING, "level", "time_limit", "memory_limit", "discard"}
     flags = sorted(max(param.opts, key=len) for param in context.command.params if param.name in typed)
     if flags:
@@ -151,10 +153,13 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
     """Run the backends into the folder that is judged then; the run's own exit code is the gate's to replace."""
     from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.main_job import RunLimits, main_job
+    from tiebreak.conformance.running.journal import check_unnamed
 
     baseline = chosen["baseline"]
     if baseline is not None and baseline.resolve() == run_dir.resolve():
         raise InvalidInput(f"{baseline}: the run would replace the baseline that it is judged by; name another RUN_DIR")
+    if not (chosen["run_dir"] or chosen["discard"]):
+        check_unnamed(run_dir, "to run elsewhere name RUN_DIR")
     known = baseline_run(
         baseline, fresh=chosen["update"] and chosen["accept"]
     )  # a mistake is told before anything runs

@@ -137,7 +137,9 @@ def usual_level(backends: Sequence[str]) -> str:
 
 
 DISCARD = click.option(
-    "--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost."
+    "--discard",
+    is_flag=True,
+    help="Start again in a folder with an unfinished run, or in the default one with a finished run; that run is lost.",
 )
 
 
