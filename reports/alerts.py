@@ -14,7 +14,7 @@ from typing import Any
 
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import one_line
-from tiebreak.reports.gate import new_cause_lines, new_failure_line, waiver_line
+from tiebreak.reports.gate import changed_and_lost, new_cause_lines, new_failure_line, waiver_line
 from tiebreak.reports.own_lines import OwnLine, line_of_backend, line_of_waiver
 
 LONGEST, LONGEST_TITLE = 900, 200  # characters of one line of an alert's text, and of its title
@@ -52,6 +52,8 @@ def alerts_of(found: Mapping[str, Any]) -> Iterator[Alert]:
         yield alert_of_cause(row, found["run"], places[row["spec"]])
     for row in found["failures"]:
         yield alert_of_failure(row, places[row["spec"]])
+    for what, row, line in changed_and_lost(found):
+        yield alert_of_change(what, row, line)
     for row in found["waivers"]:
         if row["status"] == STALE:
             yield alert_of_waiver(row, found.get("waiver_file"))
@@ -88,6 +90,21 @@ def alert_of_failure(row: Mapping[str, Any], place: OwnLine | None) -> Alert:
         [alert_text(new_failure_line(row))],
         alert_fingerprint("failure", row["backend"], row["operator"], row["verdict"], row["fault"]),
         place,
+        alert_text(row["backend"]),
+        alert_text(row["operator"]),
+    )
+
+
+def alert_of_change(what: str, row: Mapping[str, Any], line: str) -> Alert:
+    """The alert of a changed result, a new conversion hazard or cases that no longer run."""
+    return Alert(
+        alert_text(what.replace(" ", "-")),
+        alert_text(what),
+        "The gate was asked to fail for it: --any-change, --must-run.",
+        alert_text(f"{row['backend']}, {row['operator']}: {what}", LONGEST_TITLE),
+        [alert_text(line)],
+        alert_fingerprint(what, row["backend"], row["operator"], str(row.get("cause_id", ""))),
+        line_of_backend(row.get("spec", "")),
         alert_text(row["backend"]),
         alert_text(row["operator"]),
     )

@@ -47,13 +47,14 @@ def print_comparison(found: Mapping[str, Any]) -> None:
             console.print("\n".join(cause_lines(row, found["folders"])), soft_wrap=True)
         if len(rows) > MOST_LINES:
             console.print(f"… and {len(rows) - MOST_LINES} more {status}: see --json or --html")
-    for line in verdict_lines(found["verdicts"]):
+    for line in [*verdict_lines(found["verdicts"]), *changed_lines(found["changed"])]:
         console.print(terminal_text(line, 600), soft_wrap=True)
     console.print(denominator_table(found))
-    for line in setting_lines(found.get("settings", [])):
-        console.print(terminal_text(line, 600), soft_wrap=True)
-    for line in only_in_one(found["backends"]):
+    for line in map(not_run_line, found["not_run"] if found["must_run"] else ()):
         console.print(terminal_text(line, 300), soft_wrap=True)
+    for line in [*difference_lines(found), *only_in_one(found["backends"])]:
+        console.print(terminal_text(line, 600), soft_wrap=True)
+    console.print(changed_line(found["changed"], ran_in_both(found)))
     console.print(
         "root causes: " + ", ".join(f"{found['counts'][status]} {status}" for status in MEANINGS), soft_wrap=True
     )
@@ -83,6 +84,36 @@ def verdict_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*lines, *([f"… and {len(rows) - MOST_LINES} more: see --json"] if len(rows) > MOST_LINES else [])]
 
 
+def ran_in_both(found: Mapping[str, Any]) -> int:
+    return sum(row["ran_in_both"] for row in found["operators"])
+
+
+def changed_lines(rows: Sequence[Mapping[str, Any]] | None) -> list[str]:
+    """Lines about results with other bits: in how many cases, and the first, one that conforms if there is one."""
+    rows = rows or ()
+    lines = [changed_text(row) for row in rows[:MOST_LINES]]
+    return [*lines, *([f"… and {len(rows) - MOST_LINES} more: see --json"] if len(rows) > MOST_LINES else [])]
+
+
+def changed_text(row: Mapping[str, Any]) -> str:
+    verdicts = " → ".join(dict.fromkeys(row["verdicts"]))
+    first = f"first {row['first']} ({verdicts}){': ' if row['example'] else ''}{row['example']}"
+    where = f"{row['backend']}, {row['operator']}: in {row['cases']:,} of {row['of']:,} cases"
+    return f"other bits: {where}, of which {row['conforming']:,} conform both times; {first}"
+
+
+def changed_line(rows: Sequence[Mapping[str, Any]] | None, both: int) -> str:
+    """Whether any result changed of so many cases that ran both times, in one line."""
+    if rows is None:
+        return "whether results that conform changed is not known: an older version made a run, without digests"
+    return f"{sum(row['cases'] for row in rows):,} of {both:,} cases that ran both times gave other bits"
+
+
+def not_run_line(row: Mapping[str, Any]) -> str:
+    where = f"{row['backend']}, {row['operator']}"
+    return f"not run {where}: {row['cases']:,} of the {row['of']:,} cases that ran before"
+
+
 def denominator_table(found: Mapping[str, Any]) -> Table:
     table = Table(title="what was compared: first → second run", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("backend, operator", overflow="fold", min_width=24)
@@ -103,6 +134,19 @@ def setting_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for name in (row["name"],)
     ]
     return [f"another setting: {before} → {after}" for before, after in said]
+
+
+def counterpart_lines(found: Mapping[str, Any]) -> list[str]:
+    """Lines about backends that have another name in the first run, or in the baseline."""
+    return [
+        f"{before} before, {after} now: one configuration of a library"
+        for before, after in found.get("counterparts", {}).items()
+    ]
+
+
+def difference_lines(found: Mapping[str, Any]) -> list[str]:
+    """What else differs between two runs than what their backends did."""
+    return [*setting_lines(found.get("settings", [])), *counterpart_lines(found)]
 
 
 def arrow(one: int, other: int) -> str:

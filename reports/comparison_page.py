@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.verdicts import FOREIGN
-from tiebreak.reports.comparison import MEANINGS, repro_line
+from tiebreak.reports.comparison import MEANINGS, changed_line, changed_lines, difference_lines, ran_in_both, repro_line
 from tiebreak.reports.first_screen import document_of, does
 from tiebreak.reports.libraries import folded_name, release
 from tiebreak.reports.page import BoundedRows, environment_of
@@ -88,6 +88,8 @@ def comparison_page(found: Mapping[str, Any]) -> str:
     environment = page_environment()
     return environment.get_template("compare.html.j2").render(
         found=found,
+        differences=[changed_line(found["changed"], ran_in_both(found)), *difference_lines(found)],
+        changed=changed_lines(found["changed"]),
         meanings=MEANINGS,
         signs=SIGNS,
         groups={status: cut(some, "cards" if status in CHANGES else "others") for status, some in groups.items()},

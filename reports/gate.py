@@ -20,7 +20,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.untrusted_text import printable
-from tiebreak.reports.comparison import setting_lines
+from tiebreak.reports.comparison import changed_line, changed_lines, changed_text, difference_lines, not_run_line
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.junit import xml_text
 from tiebreak.reports.markdown import append_step_summary, operand_values
@@ -31,10 +31,10 @@ MOST = 25  # root causes in full
 LONGEST_LINE = 900  # of a failure's text
 HEADLINES = {
     EXIT_CONFORMS: "nothing new",
-    EXIT_DISCREPANCIES: "new discrepancies, or a waiver that no longer matches",
     EXIT_FAILED: "a backend failed where the baseline does not",
     EXIT_NOTHING_RAN: "nothing ran",
 }
+CHANGED, LOST = "changed results", "cases that no longer run"
 NOTED = {"stale": "no longer matches", "expired": "has expired", "not run": "could not be tried"}
 
 
@@ -55,17 +55,47 @@ def print_gate(found: Mapping[str, Any]) -> None:
     for row in found["waivers"]:
         if row["status"] in NOTED:
             console.print(f"[yellow]{row['status']}[/] {terminal_text(waiver_line(row), 600)}", soft_wrap=True)
-    for row in found["not_run"]:
-        console.print(terminal_text(not_run_line(row), 300), soft_wrap=True)
-    for line in setting_lines(found.get("settings", [])):
+    changed = changed_lines(found["changed"]) if found["any_change"] else []
+    for line in [*changed, *map(not_run_line, found["not_run"]), *difference_lines(found)]:
         console.print(terminal_text(line, 600), soft_wrap=True)
+    if both := found["counts"]["ran_in_both"]:
+        console.print(changed_line(found["changed"], both))
     console.print(counts_line(found["counts"]), soft_wrap=True)
     console.print(f"gate: {headline(found)} (exit code {found['exit']})")
 
 
 def headline(found: Mapping[str, Any]) -> str:
-    accepted = found.get("updated") and (found["new"] or found["failures"]) and found["exit"] == EXIT_CONFORMS
-    return "accepted: what is new is in the baseline now" if accepted else HEADLINES[found["exit"]]
+    news = reasons(found)
+    if found.get("updated") and (news or found["failures"]) and found["exit"] == EXIT_CONFORMS:
+        return "accepted: what is new is in the baseline now"
+    if found["exit"] == EXIT_DISCREPANCIES:
+        return " and ".join(news)
+    but = [text for text, rows in (("new conversion hazards", found["hazards"]), (CHANGED, found["changed"])) if rows]
+    if found["exit"] == EXIT_CONFORMS and but:
+        return f"no new discrepancies, but {' and '.join(but)}"
+    return HEADLINES[found["exit"]]
+
+
+def reasons(found: Mapping[str, Any]) -> list[str]:
+    """What makes the gate end with 1."""
+    asked = found["any_change"]
+    said = {
+        "new discrepancies": found["new"],
+        "new conversion hazards": asked and found["hazards"],
+        CHANGED: asked and found["changed"],
+        LOST: found["must_run"] and found["not_run"],
+        "a waiver that no longer matches": any(row["status"] == "stale" for row in found["waivers"]),
+    }
+    return [text for text, there in said.items() if there]
+
+
+def changed_and_lost(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """What the gate fails for besides discrepancies and failures, if it was asked to: a kind, its row, and its line."""
+    if found["any_change"]:
+        yield from (("new conversion hazard", row, hazard_line(row)) for row in found["hazards"])
+        yield from ((CHANGED, row, changed_text(row)) for row in found["changed"] or ())
+    if found["must_run"]:
+        yield from ((LOST, row, not_run_line(row)) for row in found["not_run"])
 
 
 def new_cause_lines(row: Mapping[str, Any], run: str) -> list[str]:
@@ -101,11 +131,6 @@ def waiver_line(row: Mapping[str, Any]) -> str:
     return f"{row['waiver']} {NOTED[row['status']]}: {row['why']} ({row['elements']:,} elements; {row['link']})"
 
 
-def not_run_line(row: Mapping[str, Any]) -> str:
-    where = f"{row['backend']}, {row['operator']}"
-    return f"not run {where}: {row['cases']:,} of the {row['of']:,} cases that ran in the baseline"
-
-
 def counts_line(counts: Mapping[str, int]) -> str:
     return (
         f"{counts['ran']:,} of {counts['planned']:,} cases ran; {counts['deviating']:,} elements deviate: "
@@ -136,7 +161,11 @@ def gate_markdown(found: Mapping[str, Any]) -> str:
     lines += [
         f"- **{row['status']}** {code_span(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED
     ]
+    lines += [
+        f"- {code_span(line)}" for line in (changed_lines(found["changed"]) if found["any_change"] else [])[:MOST]
+    ]
     lines += [f"- {code_span(not_run_line(row))}" for row in found["not_run"][:MOST]]
+    lines += [f"- {code_span(line)}" for line in difference_lines(found)[:MOST]]
     return "\n".join(lines) + "\n\n"
 
 
@@ -163,7 +192,8 @@ def gate_document(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
     suite = ElementTree.SubElement(root, "testsuite", names | {"tests": str(len(cases)), "time": "0"} | counts)
     ElementTree.SubElement(suite, "properties")
     suite.extend(cases)
-    ElementTree.SubElement(suite, "system-out").text = counts_line(found["counts"])
+    said = [counts_line(found["counts"]), *difference_lines(found)]
+    ElementTree.SubElement(suite, "system-out").text = "\n".join(xml_text(line, LONGEST_LINE) for line in said)
     ElementTree.SubElement(suite, "system-err")
     return root
 
@@ -175,6 +205,8 @@ def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
         )
     for row in found["failures"]:
         yield junit_case(row["backend"], f"{row['operator']}: {row['verdict']}", "error", [new_failure_line(row)])
+    for what, row, line in changed_and_lost(found):
+        yield junit_case(row["backend"], f"{row['operator']}: {what}", "failure", [line])
     for row in found["waivers"]:
         kind = {"stale": "failure", "not run": "skipped"}.get(row["status"], "")
         yield junit_case("waivers", row["waiver"], kind, [waiver_line(row)] if kind else [])

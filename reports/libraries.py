@@ -15,7 +15,14 @@ LONGEST_RELEASE = 12  # characters
 def library_of(backend: Mapping[str, Any]) -> str:
     """The library of a row of run.json's `backends`; older runs tell it by the name alone, up to its first hyphen."""
     name = str(backend["name"])
+    if backend.get("spec", name) == name:  # of the user's own code the name may have an @
+        name = plain_name(name)
     return str(backend["library"] or name) if "library" in backend else name.partition("-")[0]
+
+
+def plain_name(backend: str) -> str:
+    """A backend's name without the release of its environment."""
+    return backend.partition("@")[0] or backend
 
 
 def libraries_of(info: Mapping[str, Any]) -> dict[str, str]:

@@ -7,7 +7,7 @@ holds them all, `outputs` their little-endian bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,8 +60,11 @@ def table_of(rows: list[Row]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema())
 
 
-def read_outputs(path: Path) -> dict[tuple[str, str], Array]:
-    """The codes (int64, flat) by backend and case id. DamagedFile if the file is not what `write_outputs` writes."""
+def read_outputs(path: Path, only: Collection[str] | None = None) -> dict[tuple[str, str], Array]:
+    """The codes (int64, flat) by backend and case id, of all cases or `only` of some.
+
+    DamagedFile if the file is not what `write_outputs` writes.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -74,6 +77,8 @@ def read_outputs(path: Path) -> dict[tuple[str, str], Array]:
             for batch in file.iter_batches(ROWS, use_threads=False):
                 batch.validate(full=True)
                 for backend, case, kind, codes in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                    if only is not None and case not in only:
+                        continue
                     if (backend, case) in found:
                         raise ValueError(f"two rows of {backend!r:.80} and {case!r:.200}")
                     found[backend, case] = codes_of(kind, codes)

@@ -41,6 +41,7 @@ RESULT_DTYPES = {
     "seconds": "float64",
     **dict.fromkeys(("elements", "exact", "working_precision", "unspecified", "deviates"), "int64"),
     **dict.fromkeys((*DOMAIN_COLUMNS, *MODE_COLUMNS), "int64"),
+    "digest": "uint64",
 }
 DISCREPANCY_DTYPES = {
     "id": "string",
@@ -58,7 +59,7 @@ DISCREPANCY_DTYPES = {
     **dict.fromkeys(("document", "domain", "cause_id", "cause", "clause"), "string"),
 }
 # What older runs lack, with what they meant: every document was taken for the backend's own.
-LATER = {"document": OWN, "domain": "", "cause_id": "", **dict.fromkeys(DOMAIN_COLUMNS, 0)}
+LATER = {"document": OWN, "domain": "", "cause_id": "", **dict.fromkeys((*DOMAIN_COLUMNS, "digest"), 0)}
 
 
 class NotWritten(InvalidInput):

@@ -31,6 +31,7 @@ class CaseRow(TypedDict):
     elements: int
     document: str  # own, foreign or none: see golden/verdicts.py
     domain: str  # of a case that ran: calibrated, edge or pathological
+    digest: int  # of its outputs; 0 where it did not run, and in older runs
 
 
 class Counts(TypedDict, total=False):

@@ -27,7 +27,15 @@ from tiebreak.adapters.environments.named import environment, environment_folder
 from tiebreak.adapters.environments.older_python import NAMES, Older
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import NOT_ASKED
-from tiebreak.adapters.registry import OWN, check_spec, library_of, load_backend, registered, spec_from_file
+from tiebreak.adapters.registry import (
+    OWN,
+    WITHOUT_LIBRARY,
+    check_spec,
+    library_of,
+    load_backend,
+    registered,
+    spec_from_file,
+)
 from tiebreak.cli import main
 from tiebreak.golden import _kernel, filling
 from tiebreak.golden.elements import numpy_dtype
@@ -166,6 +174,18 @@ def test_what_was_changed_since_is_told(index: Path) -> None:
     done = CliRunner().invoke(main, ["backends", "verify", "onnxruntime@9.0.0"])
     assert done.exit_code == 3 and "onnx_beside.pth is missing" in done.output
     assert "no environment 'torch@1'" in CliRunner().invoke(main, ["backends", "verify", "torch@1"]).output
+
+
+def test_each_library_s_environments_are_listed_and_removed(index: Path) -> None:
+    """Also those of ml_dtypes, whose name has an underscore; pip's == is as good as @."""
+    libraries = {library_of(name) for name in registered() if name not in WITHOUT_LIBRARY}
+    for library in libraries:
+        named.folder_of(library, "9.0.0").mkdir(parents=True)
+    assert {folder.name for folder in environment_folders()} == {f"{library}@9.0.0" for library in libraries}
+    assert "ml_dtypes==9.0.0" in CliRunner().invoke(main, ["backends", "list"]).output
+    assert "ml_dtypes@9.0.0 is damaged" in CliRunner().invoke(main, ["backends", "verify", "ml_dtypes==9.0.0"]).output
+    assert CliRunner().invoke(main, ["backends", "uninstall", "ml_dtypes==9.0.0"]).output.endswith(": removed\n")
+    assert len(left()) == len(libraries) - 1
 
 
 @pytest.mark.parametrize("damage", ["", "{", '{"format": 2}', "[]"])

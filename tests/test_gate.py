@@ -180,8 +180,13 @@ def test_a_gate_runs_its_backends_first(runs: Path, tmp_path: Path, monkeypatch:
     backend = ("-b", f"{runs / 'versions.py'}:away")
     result = cli("gate", *backend, *one, "--baseline", runs / "sound")
     assert result.exit_code == 1 and "new dev 2.0" in result.output and "of 1 cases ran" in result.output
-    recorded_run = read_run(tmp_path / "tiebreak-run").info
+    recorded_run = read_run(tmp_path / "tiebreak-gate").info
     assert (recorded_run["level"], recorded_run["exit"]) == ("quick", 1)
+    kept = cli("gate", *backend, *one, "--baseline", runs / "sound")
+    assert kept.exit_code == 2 and "tiebreak-gate: has a finished run, which stays; to run elsewhere" in kept.output
+    assert read_run(tmp_path / "tiebreak-gate").info == recorded_run
+    assert cli("gate", *backend, *one, "--baseline", runs / "sound", "--discard").exit_code == 1
+    assert read_run(tmp_path / "tiebreak-gate").info != recorded_run
     result = cli("gate", "named", *backend, *one, "--baseline", runs / "away", "--level", "full", "--json")
     assert json.loads(result.stdout)["exit"] == result.exit_code == 0, "what the run finds is for the gate to judge"
     assert read_run(tmp_path / "named").info["level"] == "full"

@@ -26,6 +26,7 @@ from tiebreak.conformance.offline.layouts import LAYOUTS
 from tiebreak.conformance.offline.verify import verify_job
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.problem import codes_of
+from tiebreak.reports.libraries import library_of
 from tiebreak.reports.rows import discrepancy_rows, result_rows
 
 DOCS = Path(__file__).parent.parent / "docs" / "offline.md"
@@ -208,6 +209,12 @@ def test_a_release_in_the_name_is_the_version(tmp_path: Path, named: list[str], 
     (folder / "outputs" / "000007.txt").write_text("no kernel", encoding="utf-8")
     CliRunner().invoke(main, ["verify", str(folder), "--backend-name", *named])
     assert json.loads((folder / "run" / "run.json").read_text())["backends"][0]["version"] == version
+
+
+def test_a_device_is_its_own_library(tmp_path: Path) -> None:
+    folder = one_case(tmp_path)
+    (device,) = verify(folder, "my-npu", "1").info["backends"]
+    assert library_of(device) == "my-npu"
 
 
 def test_nothing_brought_back_is_nothing_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -176,6 +176,8 @@ def test_equal_configurations_have_equal_bits_and_one_library() -> None:
 def test_older_runs_tell_a_library_by_its_name() -> None:
     assert library_of({"name": "lib-two"}) == "lib"
     assert library_of({"name": "lib-two", "library": ""}) == "lib-two"
+    assert library_of({"name": "lib@1.0", "spec": "lib@1.0", "library": ""}) == "lib"
+    assert library_of({"name": "lib@1.0", "spec": "lib.py:Lib", "library": ""}) == "lib@1.0"
 
 
 def test_another_process_that_answers_otherwise_is_found(tmp_path: Any) -> None:

@@ -19,7 +19,7 @@ FORMAT = 1
 RECORD = "environment.json"
 RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,60}")
 LARGEST_RECORD = 1 << 20
-NAMED = re.compile(r"[a-z0-9][a-z0-9-]{0,60}@[0-9][0-9A-Za-z.+!-]{0,60}")  # folders that are environments
+NAMED = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}@[0-9][0-9A-Za-z.+!-]{0,60}")  # folders that are environments
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from typing import Any
 import pandas as pd
 
 from tiebreak.adapters.settings import differing_settings
+from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run
+from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.semantics.former_causes import ids_so_far
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
@@ -23,7 +25,6 @@ from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
 from tiebreak.reports.text_columns import with_plain_text
 
-CASE = ["backend", "operator", "case"]
 ELEMENT = [*CASE, "output", "index", "got_bits"]
 CAUSE = ["backend", "operator", "root"]
 STATUSES = ("new", "changed", "gone", "renamed", "unchanged", "not run", "not run before")
@@ -104,27 +105,38 @@ def root_cause_of(row: dict[str, Any]) -> dict[str, Any]:
     return texts | {"witness": shown | {"operands": operands}}
 
 
-def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str, Any]:
+def compare(
+    run_a: Run, run_b: Run, *, judge_foreign: bool = False, any_change: bool = False, must_run: bool = False
+) -> dict[str, Any]:
     """The document that `tiebreak compare --json` prints, without the folders.
 
-    Deviations from a document that the backend does not claim count for the exit code only with `judge_foreign`.
+    A backend of the first run has the name of its counterpart in the second. For the exit code, deviations from a
+    document that the backend does not claim count only with `judge_foreign` or `any_change`. Results with other bits
+    count with `any_change`, cases that ran before and do not now with `must_run`.
     """
+    names = counterparts(run_a, run_b)
     b = side_of(run_b)
-    a = with_sentences_of(b, side_of(run_a))
+    a = with_sentences_of(b, side_of(under_names(run_a, names)))
     found: dict[str, Any] = {
         "backends": backends_of(a, b),
+        "counterparts": other_names(names),
         "operators": denominators(a, b),
         "causes": compared_causes(a, b),
         "verdicts": verdict_changes(a, b),
+        "changed": changed_results(a.cases, b.cases),
+        "not_run": not_run(a.cases, b.cases),
+        "any_change": any_change,
+        "must_run": must_run,
         "settings": differing_settings(run_a.info.get("settings"), run_b.info.get("settings")),
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
-    return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign)}
+    return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign or any_change)}
 
 
 def new_findings(baseline: Run, run: Run) -> frozenset[str]:
     """The ids of a run's root causes and kinds of failures that the baseline does not have."""
     rows = compare(baseline, run)["causes"]
+    baseline = under_names(baseline, counterparts(baseline, run))
     causes = {str(row["clusters"][1]["id"]) for row in rows if row["status"] == "new" and row["clusters"][1]}
     known = {kind_of_failure(row) for row in baseline.info.get("failures", [])}
     failures = {str(row["id"]) for row in run.info.get("failures", []) if kind_of_failure(row) not in known}
@@ -152,7 +164,9 @@ def exit_code_of_comparison(found: dict[str, Any], *, judge_foreign: bool) -> in
     """The exit code for the changes from one run to the other."""
     counted = [row for row in found["causes"] if judge_foreign or row["document"] != FOREIGN]
     return exit_code(
-        discrepancies=any(row["status"] == "new" or row["appeared"] for row in counted),
+        discrepancies=any(row["status"] == "new" or row["appeared"] for row in counted)
+        or (found["any_change"] and bool(found["changed"]))
+        or (found["must_run"] and bool(found["not_run"])),
         failures=any(row["kind"] == "newly failing" for row in found["verdicts"]),
         ran=any(row["ran_in_both"] for row in found["operators"]),
     )

@@ -13,7 +13,9 @@ import pandas as pd
 
 from tiebreak.adapters.registry import registered
 from tiebreak.adapters.settings import differing_settings
-from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
+from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run
+from tiebreak.conformance.gate.compare import CAUSE, ELEMENT, Side, is_among, side_of
+from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_locked
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -21,7 +23,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.places import RECORDS
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, typed_frame
-from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
+from tiebreak.reports.rows import rows_by_key, rows_of
 
 RUN_FILES = (*RECORDS, "report.html")
 NAMED = [*CAUSE, "cause_id", "clause"]  # the columns that a waiver names, besides the version
@@ -30,16 +32,25 @@ USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
 
 def gate(
-    run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date, *, judge_foreign: bool = False
+    run: Run,
+    baseline: Run | None,
+    waivers: Sequence[Waiver],
+    today: date,
+    *,
+    judge_foreign: bool = False,
+    any_change: bool = False,
+    must_run: bool = False,
 ) -> dict[str, Any]:
     """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
-    A new deviation from a document that the backend does not claim is a hazard, and new only with `judge_foreign`.
+    A backend of the baseline has the name of its counterpart in the run. A new deviation from a document that the
+    backend does not claim is a hazard, and new only with `judge_foreign`. With `any_change` it counts for the exit
+    code, and so do results with other bits; with `must_run` so do cases that ran in the baseline and do not now.
     DamagedFile if a table has values that no run writes.
     """
-    base = side_of(
-        baseline or Run({"backends": []}, typed_frame([], RESULT_DTYPES), typed_frame([], DISCREPANCY_DTYPES))
-    )
+    baseline = baseline or no_run()
+    names = counterparts(baseline, run)
+    base = side_of(under_names(baseline, names))
     side = side_of(run)
     try:
         judged = elements_with_excuses(side, base, waivers, today)
@@ -54,20 +65,34 @@ def gate(
         "hazards": causes_among(judged, judged["hazard"], side, base, specs),
         "failures": failures,
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
-        "not_run": not_run(side, base),
+        "changed": changed_results(base.cases, side.cases),
+        "not_run": not_run(base.cases, side.cases),
+        "any_change": any_change,
+        "must_run": must_run,
         "counts": counts_of(judged, side, base),
-        "settings": differing_settings((baseline or run).info.get("settings"), run.info.get("settings")),
+        "counterparts": other_names(names),
+        "settings": differing_settings(baseline.info.get("settings"), run.info.get("settings")),
     }
     return found | {"exit": exit_code_of_gate(found)}
+
+
+def no_run() -> Run:
+    return Run({"backends": []}, typed_frame([], RESULT_DTYPES), typed_frame([], DISCREPANCY_DTYPES))
 
 
 def exit_code_of_gate(found: Mapping[str, Any]) -> int:
     """The exit code of the gate; a waiver that no longer matches counts like a new discrepancy."""
     return exit_code(
-        discrepancies=bool(found["new"]) or any(row["status"] == STALE for row in found["waivers"]),
+        discrepancies=has_news(found) or any(row["status"] == STALE for row in found["waivers"]),
         failures=bool(found["failures"]),
         ran=bool(found["counts"]["ran"]),
     )
+
+
+def has_news(found: Mapping[str, Any]) -> bool:
+    """Whether something is new that the gate was asked to fail for, failures apart."""
+    changed = found["any_change"] and (found["changed"] or found["hazards"])
+    return bool(found["new"] or changed or (found["must_run"] and found["not_run"]))
 
 
 def elements_with_excuses(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:
@@ -210,21 +235,8 @@ def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[M
     return "" if is_among(before, ran, CASE).all() else "the cases in which the baseline has it did not all run"
 
 
-def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
-    """Cases, by backend and operator, that ran in the baseline but not now: absent, refused or failed."""
-    before = base.cases[base.cases["verdict"].isin(RAN)]
-    now = side.cases[side.cases["verdict"].isin(RAN)]
-    missing = before[~is_among(before, now, CASE)]
-    totals = dict(values_by_key(before.groupby(["backend", "operator"]).size()))
-    counts = dict(values_by_key(missing.groupby(["backend", "operator"], sort=False).size()))
-    return [
-        {"backend": str(key[0]), "operator": str(key[1]), "cases": int(count), "of": int(totals[key])}
-        for key, count in counts.items()
-    ]
-
-
 def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
-    """Counts: cases planned and ran; elements deviating, of which new, waived and known; elements gone."""
+    """Cases planned, that ran, and that ran both times; elements deviating: new, waived, known; elements gone."""
     ran = side.cases[side.cases["verdict"].isin(RAN)]
     excused = ~judged["new"] & ~judged["hazard"]
     waived = excused & (judged["waived"] > 0)
@@ -232,6 +244,7 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
     return {
         "planned": len(side.cases),
         "ran": len(ran),
+        "ran_in_both": int(is_among(ran, base.cases[base.cases["verdict"].isin(RAN)], CASE).sum()),
         "deviating": len(judged),
         "new": int(judged["new"].sum()),
         "hazards": int(judged["hazard"].sum()),
@@ -243,7 +256,7 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
 
 def may_update(found: Mapping[str, Any], *, accept: bool) -> bool:
     """Whether the run may become the baseline: nothing is new, or the news is accepted; never if nothing ran."""
-    return bool(found["counts"]["ran"]) and (accept or not (found["new"] or found["failures"]))
+    return bool(found["counts"]["ran"]) and (accept or not (has_news(found) or found["failures"]))
 
 
 def update_baseline(run: Path, baseline: Path) -> None:

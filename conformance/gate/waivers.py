@@ -35,6 +35,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.files import toml_entries
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import is_nearest
+from tiebreak.reports.libraries import plain_name
 
 LARGEST = 1 << 20  # bytes
 MOST = 1000  # entries
@@ -133,8 +134,8 @@ class Waiver:
         return f"waiver {self.number} ({self.backend} {what})"
 
     def is_for(self, backend: str, version: str) -> bool:
-        """Whether the waiver applies to this backend at this version."""
-        named = self.backend == backend or fnmatchcase(backend, self.backend)
+        """Whether the waiver applies to this backend at this version; NAME@VERSION is NAME, too."""
+        named = any(self.backend == name or fnmatchcase(name, self.backend) for name in (backend, plain_name(backend)))
         return named and (not self.version or is_within(version, self.version))
 
     def names(self, row: Row, version: str) -> bool:

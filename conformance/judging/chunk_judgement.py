@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 
@@ -28,11 +29,15 @@ DOMAIN_COUNTS = tuple(f"{what}_{domain}" for domain in COUNTED_DOMAINS for what 
 
 @dataclass(frozen=True)
 class ChunkJudgement:
-    """The judgement of all elements of a chunk. It means something for the elements of cases that `ran` (bool)."""
+    """The judgement of all elements of a chunk. It means something for the elements of cases that `ran` (bool).
+
+    `given` are the codes of the outputs (int64) as the backend gave them, each zero with its sign; all NaNs are one.
+    """
 
     chunk: Chunk
     ran: Array
     judgement: Judgement
+    given: Array
 
     @cached_property
     def elements_that_ran(self) -> Array:
@@ -72,6 +77,14 @@ class ChunkJudgement:
         inside = {mode: right & ~self.chunk.at_an_end(truth.exact) for mode, truth in compared}
         return {mode: self.chunk.by_case(inside[mode] & ~truth.agrees(values)) for mode, truth in compared}
 
+    def digests(self) -> Array:
+        """For each case 64 bits (uint64) that tell what it was given; 0 where it did not run."""
+        found = np.zeros(len(self.chunk.cases), np.uint64)
+        for number in np.flatnonzero(self.ran).tolist():
+            codes = self.given[self.chunk.of_case(number)].tobytes()
+            found[number] = int.from_bytes(blake2b(codes, digest_size=8).digest(), "little") or 1
+        return found
+
     def judged_by_exponent(self) -> Counter[int]:
         """The number of judged elements by exponent (4.0 to 7.9 have exponent 2); zeros and specials do not count."""
         every, judged = self.chunk.exponents, self.elements_that_ran & (self.judgement.grades != UNSPECIFIED)
@@ -86,20 +99,25 @@ def judge_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]]) -> ChunkJu
     """
     ran = np.zeros(len(chunk.cases), bool)
     ran[list(outputs)] = True
-    judgement = judge(codes_of_chunk(chunk, outputs, ran), chunk.judged_by, chunk)
-    found = ChunkJudgement(chunk, ran, judgement)
+    given = codes_of_chunk(chunk, outputs, ran)
+    found = ChunkJudgement(chunk, ran, judge(with_one_zero(given, chunk), chunk.judged_by, chunk), given)
     confirm(chunk, found.deviating)
     return found
 
 
 def codes_of_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]], ran: Array) -> Array:
-    """The outputs as comparable codes (int64) of all elements: one for NaN, one for zero where either zero conforms."""
+    """The outputs as codes (int64) of all elements, with one code for NaN."""
     values = np.zeros(chunk.size, np.int64)
     for family in chunk.families:
         arrays = [outputs[number][output].reshape(-1) for number, output in family.slots if ran[number]]
         if arrays:
             codes = canonical(as_int64(codes_of(np.concatenate(arrays))), family.problem)
             values[family.elements[ran[chunk.case_of[family.elements]]]] = codes
+    return values
+
+
+def with_one_zero(values: Array, chunk: Chunk) -> Array:
+    """The codes with one for zero where either zero conforms."""
     truth = chunk.judged_by
     other_zero = truth.zero & (values == chunk.negative_zeros) & (values != truth.exact)
     return np.where(other_zero, 0, values)

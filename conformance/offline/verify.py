@@ -60,7 +60,7 @@ def judge_outcomes(folder: Path, exported: ExportedCases, name: str, version: st
 def facts_of(folder: Path, cases: Sequence[Case], name: str, version: str) -> dict[str, Any]:
     """What run.json says of the device: it claims what was exported, and nobody here can tell what it is."""
     operators = sorted({case.node.operator for case in cases})
-    said = {"name": name, "version": version, "spec": name, "operators": operators, "claimed": operators}
+    said = {"name": name, "version": version, "spec": name, "library": "", "operators": operators, "claimed": operators}
     attested = {"outputs": str(folder / "outputs"), "ran": "elsewhere"}
     return said | {"claims": {}, "maps": {}, "attestation": attested}
 

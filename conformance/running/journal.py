@@ -31,7 +31,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_FAILED
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.places import UNFINISHED
+from tiebreak.golden.places import RECORDS, UNFINISHED
 from tiebreak.reports.records import replace_file
 from tiebreak.version import __version__
 
@@ -185,6 +185,15 @@ def check_discardable(folder: Path) -> None:
     if has_outcomes(folder):
         command = f"tiebreak run --resume {shlex.quote(str(folder))}"
         raise InvalidInput(f"{folder}: has an unfinished run; to go on with it: {command}; to begin anew add --discard")
+
+
+def check_unnamed(folder: Path, other: str) -> None:
+    """InvalidInput if a folder that nobody named has a finished run, which a new run there would replace.
+
+    `other` says how to name another folder.
+    """
+    if (folder / RECORDS[0]).exists():
+        raise InvalidInput(f"{folder}: has a finished run, which stays; {other}; to replace it add --discard")
 
 
 def has_outcomes(folder: Path) -> bool:

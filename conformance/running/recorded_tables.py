@@ -72,6 +72,7 @@ def result_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.DataFra
     columns["message"] = column_of([outcome.message for outcome in outcomes])
     columns["fault"] = column_of([outcome.fault for outcome in outcomes])
     columns["seconds"] = np.array([outcome.seconds for outcome in outcomes], np.float64)
+    columns["digest"] = joined([chunk for records in done for chunk in records.digests], np.uint64)
     columns["elements"] = np.array([size for records in done for size in records.elements], np.int64)
     counts = [chunk for records in done for chunk in records.counts]
     columns |= {name: joined([chunk[row] for chunk in counts], "int64") for row, name in enumerate(COUNTS)}

@@ -33,10 +33,11 @@ NO_DOMAIN = len(DOMAINS)  # of a case that a backend can't run, or that can't be
 class BackendRecords:
     """The records of one backend: its cases in order with their verdicts, and columns of its deviating elements.
 
-    `counts` and `domains` have an array for each chunk of cases: a row for each of COUNTS, in a narrow type, and the
-    domain of each case (uint8), NO_DOMAIN where it is not known. `outputs` are codes by case id (flat, output by
-    output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken while a case's truths are
-    at hand. `unwritten` says by case id which elements (bool, of all outputs) are memory that nobody wrote.
+    `counts`, `domains` and `digests` have an array for each chunk of cases: a row for each of COUNTS, in a narrow type;
+    the domain of each case (uint8), NO_DOMAIN where it is not known. The digests (uint64) are of each case's outputs.
+    `outputs` are codes by case id (flat, output by output). `against_modes`, `observed` and `judged` are counts for
+    causes and plots, taken while a case's truths are at hand. `unwritten` says by case id which elements (bool, of all
+    outputs) are memory that nobody wrote.
     """
 
     facts: dict[str, Any]
@@ -46,6 +47,7 @@ class BackendRecords:
     elements: list[int] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)
     domains: list[Array] = field(default_factory=list)
+    digests: list[Array] = field(default_factory=list)
     deviating: list[DeviatingElements] = field(default_factory=list)
     outputs: NarrowCodes = field(default_factory=NarrowCodes)
     against_modes: dict[Group, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -118,6 +120,7 @@ def add_cases(
     counts: Array,
     elements: Sequence[int] = (),
     domains: Array | None = None,
+    digests: Array | None = None,
 ) -> None:
     records.cases += cases
     records.verdicts += verdicts
@@ -125,6 +128,7 @@ def add_cases(
     records.elements += elements or [case.size for case in cases]
     records.counts.append(narrow(counts))
     records.domains.append(np.full(len(cases), NO_DOMAIN, np.uint8) if domains is None else domains)
+    records.digests.append(np.zeros(len(cases), np.uint64) if digests is None else digests)
 
 
 def add_judged(
@@ -139,7 +143,7 @@ def add_judged(
     worst = np.select([counts[i] > 0 for i in (3, 2, 1)], [3, 2, 1], 0)  # in the order of COUNTED
     verdicts = [GRADES[w] if ok else o.status for w, ok, o in zip(worst, ran, outcomes, strict=True)]
     sizes = [int(size) if ok else case.size for size, ok, case in zip(chunk.sizes, ran, chunk.cases, strict=True)]
-    add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes, chunk.case_domains)
+    add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes, chunk.case_domains, judged.digests())
     records.deviating.append(deviating)
     for number in np.flatnonzero(ran).tolist():
         records.outputs[chunk.cases[number].id] = judged.judgement.values[chunk.of_case(number)]

@@ -77,7 +77,7 @@ def differences(case: Case, codes: Array, row: Any, elements: pd.DataFrame | Non
     truths = truths_by(oracle.solve, case)
     if not np.array_equal(judgement.grades, judge(codes, truths.judged_by, truths).grades):
         yield "the oracle and the kernel disagree"
-    found = ChunkJudgement(chunk, np.ones(1, bool), judgement)
+    found = ChunkJudgement(chunk, np.ones(1, bool), judgement, codes)
     counts = found.counts()
     for name in COUNTS:
         now = int(counts[name][0]) if name in counts else 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
-from tiebreak.reports.libraries import library_of, release_order
+from tiebreak.reports.libraries import library_of, plain_name, release_order
 from tiebreak.reports.records import Run
 from tiebreak.reports.report_data import cause_name
 from tiebreak.reports.root_cause import root_of
@@ -134,11 +134,6 @@ def cells_of_run(name: str, created: str, run: Run) -> Iterator[SiteCell]:
             equal[backend], key in foreign, findings=findings[key], hazards=hazards[key], cases=digests[key][0],
             ran_cases=digests[key][1], **sums[key],
         )  # fmt: skip
-
-
-def plain_name(backend: str) -> str:
-    """A backend's name without the release of its environment."""
-    return backend.partition("@")[0] or backend
 
 
 def sums_of_run(run: Run) -> dict[Place, dict[str, int]]:

@@ -39,7 +39,7 @@ def install(what: str, python: str | None) -> None:
     """
     from tiebreak.adapters.environments.made import install as make
 
-    name, sign, version = what.replace("==", "@", 1).partition("@")
+    name, sign, version = with_at(what).partition("@")
     if not name or (sign and not version):
         raise InvalidInput(f"{what}: NAME@VERSION is wanted, such as onnxruntime@1.20.1, or NAME for the newest")
     make(name, version, python or "", click.echo)
@@ -51,6 +51,7 @@ def uninstall(name: str) -> None:
     """Remove what `tiebreak backends install` installed."""
     from tiebreak.adapters.environments.made import uninstall as remove
 
+    name = with_at(name)
     click.echo(f"{name}: {'removed' if remove(name) else 'was not installed'}")
 
 
@@ -69,7 +70,12 @@ def verify(names: tuple[str, ...]) -> None:
     """Compare environments, or all, with what was installed: versions, missing packages, changed files."""
     from tiebreak.conformance.inventory_of_environments import verify_environments
 
-    sys.exit(verify_environments(names))
+    sys.exit(verify_environments([with_at(name) for name in names]))
+
+
+def with_at(name: str) -> str:
+    """NAME==VERSION, as pip writes it, as NAME@VERSION."""
+    return name.replace("==", "@", 1)
 
 
 @click.command(epilog="Example:  tiebreak doctor")

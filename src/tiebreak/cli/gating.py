@@ -11,9 +11,12 @@ import click
 
 from tiebreak.cli.kinds import OUTPUT, PATH
 from tiebreak.cli.options import (
+    ANY_CHANGE,
     DISCARD,
     JSON,
     JUDGE_FOREIGN,
+    LEVELS,
+    MUST_RUN,
     backends_option,
     check_apart,
     level_option,
@@ -27,6 +30,8 @@ from tiebreak.cli.running import SELECTING
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS
 
+OWN_FOLDER = Path("tiebreak-gate")
+
 if TYPE_CHECKING:
     from tiebreak.reports.records import Run
 
@@ -35,12 +40,15 @@ if TYPE_CHECKING:
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH)
 @run_folder("--html", type=OUTPUT, metavar="FILE", help="Write a page, too.")
+@ANY_CHANGE
+@MUST_RUN
 @JUDGE_FOREIGN
 @JSON
-def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as_json: bool) -> None:
+def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool, **how: bool) -> None:
     """Root causes that are new, gone, changed or unchanged in RUN_B, and cases with another verdict.
 
-    Ends with 1 if results are new, 3 if only failures are, 4 if no case ran in both.
+    A backend is the same in both if it is one configuration of one library, in whatever release. Ends with 1 if results
+    are new, 3 if only failures are, 4 if no case ran in both.
     """
     from tiebreak.conformance.gate.compare import checked_run
     from tiebreak.conformance.gate.compare import compare as compared
@@ -49,7 +57,10 @@ def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as
 
     runs = [checked_run(folder) for folder in (run_a, run_b)]
     folders, created = [str(run_a), str(run_b)], [str(run.info.get("created", "")) for run in runs]
-    found: dict[str, Any] = {"folders": folders, "created": created} | compared(*runs, judge_foreign=judge_foreign)
+    if how["any_change"]:
+        check_digests({run_a: runs[0], run_b: runs[1]})
+    found: dict[str, Any] = {"folders": folders, "created": created} | compared(runs[0], runs[1], **how)
+    add_examples(found, run_a, run_b)
     if html is not None:
         write_page(html, found)
     if as_json:
@@ -59,27 +70,45 @@ def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as
     sys.exit(found["exit"])
 
 
+def check_digests(runs: dict[Path, Run]) -> None:
+    """Raise InvalidInput if one of the runs, by folder, can't tell whether a result changed."""
+    from tiebreak.conformance.gate.changed_results import check_digests as check
+
+    for folder, run in runs.items():
+        check(folder, run.results)
+
+
+def add_examples(found: dict[str, Any], before: Path, after: Path) -> None:
+    """Give each backend's changed results an example, from the outputs that both folders keep."""
+    from tiebreak.conformance.gate.changed_results import with_examples
+
+    found["changed"] = found["changed"] and [*with_examples(found["changed"], before, after, found["counterparts"])]
+
+
 @click.command(epilog="Example:  tiebreak gate tiebreak-run --baseline baseline --waivers waivers.toml")
 @click.argument("run_dir", type=PATH, required=False)
 @run_folder("--baseline", metavar="RUN_DIR", help="A run whose discrepancies are known. Without one, all are new.")
 @run_folder("--waivers", metavar="FILE", help="A TOML file of known discrepancies, with reasons and last days.")
-@backends_option("Runs first, into RUN_DIR (default: tiebreak-run). Without it RUN_DIR is judged as it is.")
+@backends_option("Runs first, into RUN_DIR (default: tiebreak-gate). Without it RUN_DIR is judged as it is.")
 @selection_options
-@level_option("quick")
+@level_option("the baseline's, else quick")
 @limit_options(10.0, 0.1, "one case")
 @DISCARD
 @run_folder("--junit", type=OUTPUT, metavar="FILE", help="Write JUnit XML, too.")
 @run_folder("--sarif", type=OUTPUT, metavar="FILE", help="Write SARIF, too: what fails, at the lines of a backend.")
 @click.option("--update", is_flag=True, help="Make the run the baseline if nothing new failed.")
 @click.option("--accept", is_flag=True, help="With --update: also if something did.")
+@ANY_CHANGE
+@MUST_RUN
 @JUDGE_FOREIGN
 @JSON
 @click.pass_context
 def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     """Exit code for CI: 0 if RUN_DIR has nothing that is neither in the baseline nor waived.
 
-    1 for new discrepancies, or a waiver whose discrepancies are gone; 3 for new crashes, timeouts and errors, which
-    can't be waived; 4 if nothing ran. In a job of GitHub Actions it also writes the summary and annotations.
+    The baseline knows a backend by its library and configuration, in whatever release. 1 for new discrepancies, or a
+    waiver whose discrepancies are gone; 3 for new crashes, timeouts and errors, which can't be waived; 4 if nothing
+    ran. In a job of GitHub Actions it also writes the summary and annotations.
     """
     run_dir, baseline, waivers = judged_folder(context), chosen["baseline"], chosen["waivers"]
     update, accept = chosen["update"], chosen["accept"]
@@ -87,11 +116,15 @@ def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
         raise InvalidInput("--accept goes with --update")
     if update and baseline is None:
         raise InvalidInput("--update needs --baseline: the run folder to replace")
+    for name in ("any_change", "must_run"):
+        if chosen[name] and baseline is None:
+            raise InvalidInput(f"--{name.replace('_', '-')} needs --baseline: the run to compare with")
     check_apart(waivers=waivers, junit=chosen["junit"], sarif=chosen["sarif"])
     if chosen["backends"]:
         run_first(run_dir, chosen, silent=as_json)
     fresh = update and accept
-    found = gate_findings(run_dir, baseline, waivers, fresh=fresh, judge_foreign=chosen["judge_foreign"])
+    how = {name: chosen[name] for name in ("judge_foreign", "any_change", "must_run")}
+    found = gate_findings(run_dir, baseline, waivers, fresh=fresh, **how)
     if update and baseline is not None:
         found |= update_if_allowed(found, run_dir, baseline, accept=accept)
     write_findings(found, chosen["junit"], chosen["sarif"])
@@ -106,7 +139,7 @@ def judged_folder(context: click.Context) -> Path:
     """The run folder. InvalidInput for none, and for a choice of cases without a backend to run them."""
     chosen = context.params
     if chosen["backends"]:
-        return chosen["run_dir"] or Path("tiebreak-run")
+        return chosen["run_dir"] or OWN_FOLDER
     typed = typed_parameters(context) & {*SELECTING, "level", "time_limit", "memory_limit", "discard"}
     flags = sorted(max(param.opts, key=len) for param in context.command.params if param.name in typed)
     if flags:
@@ -120,12 +153,20 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
     """Run the backends into the folder that is judged then; the run's own exit code is the gate's to replace."""
     from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.main_job import RunLimits, main_job
+    from tiebreak.conformance.running.journal import check_unnamed
 
     baseline = chosen["baseline"]
     if baseline is not None and baseline.resolve() == run_dir.resolve():
         raise InvalidInput(f"{baseline}: the run would replace the baseline that it is judged by; name another RUN_DIR")
-    baseline_run(baseline, fresh=chosen["update"] and chosen["accept"])  # a mistake is told before anything runs
-    selection = Selection(level=chosen["level"], **selection_keywords({name: chosen[name] for name in SELECTING}))
+    if not (chosen["run_dir"] or chosen["discard"]):
+        check_unnamed(run_dir, "to run elsewhere name RUN_DIR")
+    known = baseline_run(
+        baseline, fresh=chosen["update"] and chosen["accept"]
+    )  # a mistake is told before anything runs
+    if chosen["any_change"] and known is not None:
+        check_digests({baseline: known})
+    level = chosen["level"] or (known is not None and known.info["level"] in LEVELS and known.info["level"]) or "quick"
+    selection = Selection(level=level, **selection_keywords({name: chosen[name] for name in SELECTING}))
     limits = RunLimits(chosen["time_limit"], chosen["memory_limit"])
     how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign")}
     main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "tables", **how)
@@ -154,7 +195,7 @@ def print_findings(found: dict[str, Any]) -> None:
 
 
 def gate_findings(
-    run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool, judge_foreign: bool
+    run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool, **how: bool
 ) -> dict[str, Any]:
     """The gate's findings with the folders. InvalidInput for a missing baseline, unless this run creates it."""
     from datetime import UTC, datetime
@@ -168,7 +209,11 @@ def gate_findings(
     base = baseline_run(baseline, fresh=fresh)
     names = [*versions_of(run), *(versions_of(base) if base else ()), *registered()]
     entries = read_waivers(waivers, names) if waivers is not None else []
-    found = judged(run, base, entries, datetime.now(UTC).date(), judge_foreign=judge_foreign)
+    found = judged(run, base, entries, datetime.now(UTC).date(), **how)
+    if base is not None and baseline is not None:
+        if how["any_change"]:
+            check_digests({baseline: base, run_dir: run})
+        add_examples(found, baseline, run_dir)
     files = {"baseline": baseline, "waiver_file": waivers}
     return {"run": str(run_dir)} | {name: str(path) if path else None for name, path in files.items()} | found
 

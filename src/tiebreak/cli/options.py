@@ -17,12 +17,17 @@ from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+LEVELS = ("brief", "quick", "full", "deep")
 SEED = WholeNumber(-(1 << 63), (1 << 63) - 1)
 JUDGE_FOREIGN = click.option(
     "--judge-foreign",
     is_flag=True,
     help="Let a deviation from a document that the backend does not claim count for the exit code, too.",
 )
+ANY_CHANGE = click.option(
+    "--any-change", is_flag=True, help="Fail for every result with other bits, deviating or not, and for new hazards."
+)
+MUST_RUN = click.option("--must-run", is_flag=True, help="Fail if a case that ran before does not run now.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 
@@ -110,15 +115,15 @@ def backends_option(otherwise: str) -> Callable[[Command], Command]:
     )
 
 
-def level_option(usual: str = "") -> Callable[[Command], Command]:
-    """The option --level, with its default; without one it is None, and usual_level says what it is."""
+def level_option(usual: str = "quick with a backend of your own, else brief") -> Callable[[Command], Command]:
+    """The option --level, None unless it is given; `usual` says what it is then."""
     return click.option(
         "--level",
-        type=click.Choice(["brief", "quick", "full", "deep"]),
+        type=click.Choice(LEVELS),
         multiple=True,
         callback=once,
-        default=[usual] if usual else None,
-        show_default=usual or "quick with a backend of your own, else brief",
+        default=None,
+        show_default=usual,
         help="brief runs some of the golden vectors, at least one for each thing that they look for; the others run "
         "all of them, with more and more generated cases.",
     )
@@ -132,7 +137,9 @@ def usual_level(backends: Sequence[str]) -> str:
 
 
 DISCARD = click.option(
-    "--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost."
+    "--discard",
+    is_flag=True,
+    help="Start again in a folder with an unfinished run, or in the default one with a finished run; that run is lost.",
 )
 
 

@@ -54,7 +54,8 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     "--output",
     type=OUTPUT_FOLDER,
     metavar="RUN_DIR",
-    help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
+    help="Folder for the records and report.html; what a run left there is replaced. Default: tiebreak-run, where a "
+    "finished run stays, or with --input or --case tiebreak-case, where it is replaced.",
 )
 @JUDGE_FOREIGN
 @scheduling
@@ -71,6 +72,7 @@ def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
 def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
     """Start or resume the run that the options ask for; returns its exit code. Records keep `command`."""
     from tiebreak.conformance.main_job import main_job, resume_job
+    from tiebreak.conformance.running.journal import check_unnamed
 
     chosen = context.params
     if chosen["verbose"] and show == "tables":
@@ -84,6 +86,8 @@ def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
     with cluster_if(chosen["scheduler"], chosen["scheduler_workers"]) as cluster:
         if chosen["resume"] is not None:
             return resume_job(chosen["resume"], show=show, cluster=cluster)
+        if not (chosen["output"] or chosen["discard"] or is_single(chosen)):
+            check_unnamed(folder_of(chosen), "to run elsewhere add -o RUN_DIR")
         others: dict[str, Any] = {"show": show, "command": command, "cluster": cluster}
         others |= {name: chosen[name] for name in ("discard", "judge_foreign")}
         return main_job(chosen["backends"], selection_of(chosen), folder_of(chosen), limits_of(chosen), **others)
@@ -104,8 +108,12 @@ def limits_of(chosen: dict[str, Any]) -> RunLimits:
 
 
 def folder_of(chosen: dict[str, Any]) -> Path:
-    one = chosen["inputs"] or chosen["case_ids"]
-    return chosen["output"] or Path("tiebreak-case" if one else "tiebreak-run")
+    return chosen["output"] or Path("tiebreak-case" if is_single(chosen) else "tiebreak-run")
+
+
+def is_single(chosen: dict[str, Any]) -> bool:
+    """Whether single cases run, which take a second and replace those of the last time."""
+    return bool(chosen["inputs"] or chosen["case_ids"])
 
 
 def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:
