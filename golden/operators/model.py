@@ -198,6 +198,10 @@ class Operator:
         """What its two sets of element types are called."""
         return ("input", "output") if self.family == "cast" else ("real", "quantized")
 
+    def version_at(self, opset: int) -> int:
+        """The newest version up to an operator set, which is the one in force there; 0 if there is none."""
+        return max((version for version in self.opsets if version <= opset), default=0)
+
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)
 
