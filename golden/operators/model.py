@@ -30,6 +30,8 @@ class Clause:
 
     `when` (attribute values) and `situation` (a name that conformance/cases/situations.py knows for the operator) say
     which cases can show it, so that generated checks can be counted. Without them every case of the operator can.
+
+    `derived` says that no sentence of the document says it: it follows from what `source` names.
     """
 
     id: str
@@ -39,6 +41,7 @@ class Clause:
     unspecified: bool = False
     when: Mapping[str, Any] = field(default_factory=dict, compare=False)
     situation: str = ""
+    derived: bool = False
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ CLAUSES = (
         "A NaN x gives NaN; an infinite one the infinity of the product's sign: the types are IEEE's.",
         f"{DOCUMENT}, types; ONNX Cast-19, tables",
         situation="a float input",
+        derived=True,
     ),
     Clause("OND-I2", "x may be of 2 or 4 bits.", f"{NEWEST}, types", situation="a type of 2 or 4 bits"),
     Clause("OND-S1", "y has the shape of x.", f"{DOCUMENT}, outputs"),
