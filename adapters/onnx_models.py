@@ -34,7 +34,7 @@ from tiebreak.golden.rounding import EVEN
 
 OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 OLDEST = 13  # for nodes of other domains: the first operator set with bfloat16, in files that onnxruntime 1.17 reads
-IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
+IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13, 28: 14}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
 MICROSOFT = "com.microsoft"
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
@@ -43,10 +43,10 @@ MATMUL_INTEGER, QGEMM, NBITS = "MatMulInteger", "QGemm", "MatMulNBits"
 # Products of two of their inputs: no output has the first input's shape.
 MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B"), QGEMM: ("A", "B")}
 LINEAR_CLAIMS = {
-    "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
-    "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
+    "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -28",
+    "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -28",
 }
-CAST_CLAIM = "ONNX operator schemas Cast-19 to -25, and ONNX's technical pages about their types"
+CAST_CLAIM = "ONNX operator schemas Cast-19 to -28, and ONNX's technical pages about their types"
 DYNAMIC_CLAIMS = {onnx_dynamic_quantize_linear.ID: "ONNX operator schema DynamicQuantizeLinear-11"}
 PRODUCT_CLAIMS = {
     onnx_qlinear_matmul.ID: "ONNX operator schemas QLinearMatMul-10 and -21",

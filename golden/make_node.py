@@ -9,6 +9,7 @@ from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Constant, Node, TensorType, tensor_type
+from tiebreak.golden.onnx_types import NEWEST_OPSET
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator, Types
 
@@ -66,11 +67,11 @@ def check_request(spec: Operator, form: int, scale: str, zero_point: bool, opset
 
 
 def operator_version(spec: Operator, opset: int) -> int:
-    """The version of the operator in an operator set: the latest one up to it."""
-    earlier = [version for version in spec.opsets if version <= opset]
-    if not earlier or opset > spec.opsets[-1]:
-        raise InvalidInput(f"{spec.id}: opset {opset} is not one of {spec.opsets[0]} to {spec.opsets[-1]}")
-    return earlier[-1]
+    """The version of the operator that is in force in an operator set. InvalidInput if there is none."""
+    version = spec.version_at(opset)
+    if not version or opset > NEWEST_OPSET:
+        raise InvalidInput(f"{spec.id}: opset {opset} is not one of {spec.opsets[0]} to {NEWEST_OPSET}")
+    return version
 
 
 def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[str, Any]) -> tuple[str, str]:

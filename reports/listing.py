@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
+from tiebreak.golden.sentences import sentences
 
 
 def list_operators(names: Sequence[str], *, as_json: bool) -> None:
@@ -45,7 +47,15 @@ def as_data(spec: Operator) -> dict[str, Any]:
             for c in spec.contested
         ],
         "clauses": [
-            {"id": c.id, "text": c.text, "source": c.source, "unspecified": c.unspecified} for c in spec.clauses
+            {
+                "id": c.id,
+                "text": c.text,
+                "source": c.source,
+                "unspecified": c.unspecified,
+                "derived": c.derived,
+                "sentences": [asdict(one) for one in sentences().get(c.id, ())],
+            }
+            for c in spec.clauses
         ],
     }
 
@@ -73,5 +83,6 @@ def print_operator(spec: Operator) -> None:
         console.print(f"contested, {contest.id}: {escape(contest.question)}")
     table = Table("clause", "says", "source")
     for clause in spec.clauses:
-        table.add_row(clause.id, escape(("unspecified: " if clause.unspecified else "") + clause.text), clause.source)
+        says = ("unspecified: " if clause.unspecified else "") + clause.text
+        table.add_row(clause.id, escape(says), clause.source + (" (derived)" if clause.derived else ""))
     console.print(table)

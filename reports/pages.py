@@ -98,7 +98,8 @@ def default_of(attribute: Attribute) -> str:
 
 
 def clause_table(clauses: Sequence[Clause]) -> str:
-    return markdown_table(("clause", "says", "source"), [(c.id, own_text(c.text), own_text(c.source)) for c in clauses])
+    rows = [(c.id, own_text(c.text), own_text(c.source) + (" (derived)" if c.derived else "")) for c in clauses]
+    return markdown_table(("clause", "says", "source"), rows)
 
 
 def contested_part(spec: Operator) -> Iterator[str]:

@@ -266,6 +266,12 @@ KNOWN: dict[str, tuple[str, str, Box, Expected]] = {
     "bit by bit": ("float32", "float8_e4m3fn", bit_by_bit, {**OVER_NAN, "saturation": "overflow-after-step"}),
     "flushes results": ("float32", "float8_e5m2", flushes_results, {**OVER, "output_subnormals": "flushed"}),
     "loses minus zero": ("float32", "float8_e5m2", loses_minus_zero, {**OVER, "zero": "positive"}),
+    "float6": (
+        "float32",
+        "float6_e2m3fn",
+        partial(as_ml_dtypes, ml_dtypes.float6_e2m3fn),
+        {"nan": "zero-of-other-sign"},
+    ),
     "float4": (
         "float32",
         "float4_e2m1fn",

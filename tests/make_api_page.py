@@ -87,7 +87,8 @@ FIELDS = {
         "prefix": "what the ids of its clauses begin with, such as `ONQ`",
         "formula": "the document's formula, as text",
         "sources": "the documents, as texts with addresses",
-        "clauses": "each normative statement: `id`, `text`, `source`, and `unspecified` where the document is silent",
+        "clauses": "each normative statement: `id`, `text`, `source`, `unspecified` where the document is silent, and "
+        "`derived` where it follows without a sentence of its own",
         "attributes": "each attribute: `name`, `text`, `default`, `required`, and `parse`, which checks a value",
         "forms": "the names of the inputs, once for each document that names them differently",
         "outputs": "the names of the outputs",

@@ -47,11 +47,12 @@ ALSO = {  # operators with the same tables
 }
 # Casts whose tables of facets have together every value, by the sort of type that they lead to.
 CASTS = {
-    "a float 8 or float 4, or from one to a wider float": (
+    "a float 8, float 6 or float 4, or from one to a wider float": (
         *(("float64", "float8_e4m3fn", {}), ("float32", "float8_e5m2", {}), ("float8_e4m3fn", "float32", {})),
         *(("float8_e8m0fnu", "float16", {}), ("float32", "float8_e4m3fnuz", {}), ("float32", "float4_e2m1fn", {})),
+        *(("float32", "float6_e2m3fn", {}), ("float32", "float6_e3m2fn", {})),
     ),
-    "a float 8, float 4 or wider float, from an integer": (
+    "a float 8, float 6, float 4 or wider float, from an integer": (
         *(("uint8", "float8_e4m3fnuz", {}), ("int16", "float8_e4m3fn", {}), ("int8", "float4_e2m1fn", {})),
         ("uint16", "float8_e5m2", {}),
         ("int4", "float16", {}),

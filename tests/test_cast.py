@@ -36,6 +36,7 @@ BOXES = {box.name.removeprefix("onnx-cast-"): box.run for box in casts.WRONG}
 NAMED = (
     ("ties-away", ("float32", "float8_e4m3fn"), "ties-away-to-type"),
     ("ties-away", ("float32", "float4_e2m1fn"), "ties-away-to-type:in float4_e2m1fn"),
+    ("ties-away", ("float16", "float6_e3m2fn"), "ties-away-to-type:in a float 6"),
     ("ties-away", ("float32", "int4"), "ties:NEAREST_TOWARD_INFINITY"),
     ("ties-up", ("float16", "float8_e4m3fn"), "ties-up-to-type"),
     ("ties-down", ("float32", "float8_e5m2"), "ties-down-to-type"),
@@ -58,6 +59,8 @@ NAMED = (
     ("ends-at-half", ("float32", "float8_e5m2"), "ends-at:half the highest value"),
     ("ends-at-240", ("float32", "float8_e4m3fn"), "ends-at:240"),
     ("flushes-outputs", ("float32", "float8_e4m3fn"), "flushes-outputs"),
+    ("flushes-outputs", ("float32", "float6_e2m3fn"), "flushes-outputs:in a float 6"),
+    ("float6-infinity-to-zero", ("float16", "float6_e3m2fn"), "infinity-to-zero:in a float 6"),
     ("flushes-before-rounding", ("float16", "float8_e4m3fn"), "flushes-outputs:before rounding"),
     ("flushes-halves-before-rounding", ("float32", "float8_e4m3fn"), "x-in:float16 + flushes-outputs:before rounding"),
     ("subnormal-halves-as-normal", ("float16", "float8_e5m2fnuz"), "subnormal-bits-as-normal"),

@@ -27,7 +27,7 @@ from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Se
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT6, FLOAT8
 from tiebreak.golden.operators.onnx_cast import SMALL, TYPES
 from tiebreak.golden.problem import IN_RANGE, ZERO, Array, array_of
 from tiebreak.golden.problems import problems_of
@@ -231,7 +231,7 @@ def test_the_tables_of_float_8_say_nothing_of_integers() -> None:
 
 
 @pytest.mark.parametrize("source", ["int32", "uint32", "int16", "int8", "uint8", "int4", "uint4", "int2", "uint2"])
-@pytest.mark.parametrize("target", [*FLOAT8, *E8M0, "float4_e2m1fn", "float16"])
+@pytest.mark.parametrize("target", [*FLOAT8, *E8M0, *FLOAT6, "float4_e2m1fn", "float16"])
 def test_integers_that_a_type_holds_are_the_oracles(source: str, target: str) -> None:
     if source not in SMALL and target not in SMALL:
         return
@@ -257,7 +257,7 @@ def test_no_two_arithmetics_of_an_integer_of_8_bits_coincide(source: str, target
 
 @pytest.mark.few(6)
 @pytest.mark.parametrize("source", ["int16", "uint16", "int32", "uint32"])
-@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn", "float8_e8m0fnu"])
+@pytest.mark.parametrize("target", [*FLOAT8, *FLOAT6, "float4_e2m1fn", "float8_e8m0fnu"])
 def test_no_arithmetic_of_an_integer_is_lost(source: str, target: str) -> None:
     """One that is left out equals one that is kept, for every integer asked of which it predicts anything."""
     arithmetic = arithmetic_of(node_of(source, target))
@@ -272,7 +272,7 @@ def test_no_arithmetic_of_an_integer_is_lost(source: str, target: str) -> None:
         assert ((kept == made) | (kept == ANYTHING) | (made == ANYTHING)).all(axis=1).any(), ids_of(one)
 
 
-@pytest.mark.parametrize("target", [*FLOAT8, "float4_e2m1fn"])
+@pytest.mark.parametrize("target", [*FLOAT8, *FLOAT6, "float4_e2m1fn"])
 def test_arithmetics_of_numbers_without_a_sign_left_out_equal_one_that_is_kept(target: str) -> None:
     arithmetic = arithmetic_of(node_of("uint8", target))
     (probe,) = arithmetic.first_probes()
@@ -349,6 +349,8 @@ REAL: list[tuple[str, str, str, dict[str, Any], dict[str, str]]] = [
         {"round_mode": "nearest-even", "saturation": "saturate", "nan": "nan-or-least"},
     ),
     ("ml_dtypes", "float64", "float8_e5m2", {"saturate": 0}, {"precision": "float32", "saturation": "overflow"}),
+    ("ml_dtypes", "float32", "float6_e2m3fn", {}, {"nan": "zero-of-other-sign", "saturation": "saturate"}),
+    ("onnx-reference", "float32", "float6_e3m2fn", {}, {"precision": "direct", "saturation": "saturate"}),
     ("ml_dtypes", "float32", "float4_e2m1fn", {}, {"nan": "zero-of-other-sign", "saturation": "saturate"}),
     ("torch", "float32", "float8_e4m3fn", {}, {"precision": "direct", "saturation": "saturate"}),
     (

@@ -41,6 +41,8 @@ def allowed(name: str, target: str, attributes: dict[str, Any], x: float) -> set
         ("onnx-float8", "float8_e5m2", OFF, 61440, {0x7C}),
         ("onnx-float8", "float8_e4m3fn", {}, -0.0, {0x80}),
         ("onnx-float8", "float8_e4m3fnuz", {}, -0.0, {0}),
+        ("onnx-float6", "float6_e2m3fn", {}, 100, {0x1F}),
+        ("onnx-float6", "float6_e3m2fn", {}, 4.5, {0x14}),  # halfway between 4 (0x14) and 5
         ("onnx-float4", "float4_e2m1fn", {}, 100, {7}),
         ("onnx-float4", "float4_e2m1fn", {}, 2.5, {4}),
         # 1.1875 is halfway between 1.125 (0x39) and 1.25 (0x3A), 3 * 2^-10 between the first two subnormals,
@@ -113,6 +115,7 @@ def test_the_instruction_is_about_few_types_and_always_saturates(
         ("bit by bit", "onnx-float8", "contradicts", ["saturation"]),
         ("loses minus zero", "onnx-float8", "contradicts", ["zero"]),
         ("flushes results", "onnx-float8", "contradicts", ["output_subnormals"]),
+        ("float6", "onnx-float6", "meets", []),
         ("float4", "onnx-float4", "meets", []),
         ("clipped", "ptx-float8", "meets", []),
         ("clipped e5m2 of float16", "ptx-float8", "meets", []),

@@ -29,6 +29,7 @@ from tiebreak.golden.problem import Array
 LANGUAGES = ("numpy", "c", "torch", "onnx")
 FLOATS = [
     *(("float32", kind) for kind in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float4_e2m1fn")),
+    *(("float32", kind) for kind in ("float6_e2m3fn", "float6_e3m2fn")),
     *(("float16", "float8_e4m3fn"), ("bfloat16", "float8_e5m2fnuz"), ("float64", "float8_e5m2")),
     *(("float64", "float8_e4m3fn"), ("float8_e5m2", "float8_e4m3fn"), ("float8_e4m3fnuz", "float8_e5m2")),
     *(("float8_e5m2", "float16"), ("float8_e8m0fnu", "float8_e5m2"), ("float8_e8m0fnu", "bfloat16")),
@@ -44,7 +45,11 @@ POWERS = [
 PAIRS = FLOATS + INTEGERS + POWERS
 NEEDED = ("torch", "onnx")
 MISSING = {  # what makes a language refuse
-    "torch": ("PyTorch computes with no float4_e2m1fn",),
+    "torch": (
+        "PyTorch computes with no float4_e2m1fn",
+        "PyTorch computes with no float6_e2m3fn",
+        "PyTorch computes with no float6_e3m2fn",
+    ),
     "onnx": ("ONNX has no operator for the sign of a NaN", "ONNX has no operator for the exponent of a number"),
 }
 

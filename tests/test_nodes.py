@@ -30,7 +30,7 @@ UP = {"round_mode": "ROUND_UP"}
         ("ngraph.Quantize", {"attributes": UP, "form": "offset"}, "form 'offset'"),
         ("ngraph.Quantize", {"attributes": UP, "opset": 13}, "only ONNX operators have one"),
         ("openvino.FakeQuantize", {"attributes": {"levels": 4}, "scale": "float32"}, "no type of its own"),
-        ("onnx.QuantizeLinear", {"opset": 9}, "not one of 10 to 25"),
+        ("onnx.QuantizeLinear", {"opset": 9}, "not one of 10 to 28"),
         ("onnx.QuantizeLinear", {"attributes": {"block_size": 10**30}}, "not a block size"),
         ("ngraph.Quantize", {"attributes": UP | {"axes": None}}, "not a list of axis positions"),
         ("ngraph.Quantize", {"attributes": UP | {"axes": "01"}}, "not a list of axis positions"),

@@ -234,3 +234,11 @@ def test_an_input_type_that_no_file_is_named_after_is_found() -> None:
     found = plan(Selection(("onnx.QLinearMatMul",), input_type="uint8", output_type="int8", level=""))
     assert len(found) > 50
     assert {(case.node.input_type, case.node.output_type) for case in found} == {("uint8", "int8")}
+
+
+@pytest.mark.parametrize(("opset", "version"), [(22, 21), (26, 25), (27, 25), (28, 28)])
+def test_an_operator_set_has_the_cases_of_the_version_in_force(opset: int, version: int) -> None:
+    """A set without a version of its own has the newest one before it, as in ONNX."""
+    planned = plan(Selection(operators=(FORTH,), input_type="float32", output_type="int8", opset=opset, level="quick"))
+    found = {case.node.opset for case in planned}
+    assert found == {version}

@@ -21,6 +21,8 @@ FORMATS = {
     "float8_e4m3fnuz": (4, -7, Fraction(240)),
     "float8_e5m2": (3, -14, Fraction(57344)),
     "float8_e5m2fnuz": (3, -15, Fraction(57344)),
+    "float6_e2m3fn": (4, 0, Fraction(15, 2)),
+    "float6_e3m2fn": (3, -2, Fraction(28)),
     "float4_e2m1fn": (2, 0, Fraction(6)),
     "float16": (11, -14, Fraction(65504)),
     "bfloat16": (8, -126, Fraction(2) ** 127 * (2 - Fraction(1, 128))),
@@ -32,6 +34,7 @@ RANGES = {
     for bits in (2, 4, 8, 16, 32)
     for sign in ("", "u")
 }
+BOUNDED = ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn")  # types without NaN and infinities
 E8M0, FLOAT4, E5M2 = "float8_e8m0fnu", "float4_e2m1fn", "float8_e5m2"
 
 
@@ -154,7 +157,7 @@ class Caster:
     def of_nan(self, name: str) -> float:
         if self.nan is not None:
             return self.nan
-        return float(FORMATS[name][2]) if name == FLOAT4 else math.nan
+        return float(FORMATS[name][2]) if name in BOUNDED else math.nan
 
     def keeps_sign(self, name: str) -> bool:
         return self.signed_zero and not name.endswith("fnuz")
@@ -162,7 +165,7 @@ class Caster:
     def saturates(self, node: Any, name: str) -> bool:
         if self.saturate is not None:
             return self.saturate
-        return name == FLOAT4 or (name.startswith("float8") and bool(node.attributes.get("saturate", True)))
+        return name in BOUNDED or (name.startswith("float8") and bool(node.attributes.get("saturate", True)))
 
     def infinite(self, node: Any, value: float, name: str) -> float:
         if name.endswith("fnuz") and node.opset < 24 and self.ends:
@@ -299,6 +302,8 @@ TO_E4M3 = (("float32", "float8_e4m3fn"), ("float16", "float8_e4m3fn"), ("bfloat1
 TO_E5M2 = (("float32", "float8_e5m2"), ("float64", "float8_e5m2fnuz"))
 TO_FLOAT8 = (*TO_E4M3, *TO_E5M2)
 TO_FLOAT4 = (("float32", "float4_e2m1fn"), ("float16", "float4_e2m1fn"))
+TO_FLOAT6 = (("float32", "float6_e2m3fn"), ("float16", "float6_e3m2fn"))
+TO_FLOATS = (*TO_FLOAT8, *TO_FLOAT6, *TO_FLOAT4)
 TO_INT4 = (("float32", "int4"), ("float16", "uint4"), ("float32", "int2"), ("bfloat16", "uint2"))
 FROM_WIDE = tuple(
     (wide, small) for wide in ("float32", "bfloat16", "float64") for small in ("float8_e5m2", "int4", E8M0)
@@ -313,13 +318,13 @@ def wrong(name: str, flag: str, *types: tuple[str, str], **parts: Any) -> WrongB
 HALF = Fraction(1, 2)
 WRONG: tuple[WrongBackend, ...] = (
     wrong("four-exponents", "EveryExponent", *FROM_WIDE, first=four_exponents_as_one),
-    wrong("ties-away", "Midpoint", *TO_FLOAT8, *TO_FLOAT4, *TO_INT4, whole=away),
+    wrong("ties-away", "Midpoint", *TO_FLOAT8, *TO_FLOAT6, *TO_FLOAT4, *TO_INT4, whole=away),
     wrong("ties-up", "Midpoint", *TO_FLOAT8, *TO_INT4, whole=lambda q: math.floor(q + HALF)),
     wrong("ties-down", "Midpoint", *TO_FLOAT8, *TO_FLOAT4, whole=lambda q: math.ceil(q - HALF)),
     wrong("ties-toward-zero", "Midpoint", *TO_FLOAT8, *TO_INT4,
           whole=lambda q: math.ceil(q - HALF) if q > 0 else math.floor(q + HALF)),
     wrong("ties-to-odd", "Midpoint", *TO_FLOAT8, *TO_FLOAT4, whole=odd),
-    wrong("truncates", "BesideMidpoint", *TO_FLOAT8, *TO_FLOAT4, *TO_INT4, whole=math.trunc),
+    wrong("truncates", "BesideMidpoint", *TO_FLOAT8, *TO_FLOAT6, *TO_FLOAT4, *TO_INT4, whole=math.trunc),
     wrong("rounds-away", "BesideMidpoint", *TO_FLOAT8, *TO_FLOAT4, *TO_INT4, whole=outward),
     wrong("floor", "BesideMidpoint", *TO_FLOAT8, *TO_INT4, whole=math.floor),
     wrong("ceil", "BesideMidpoint", *TO_FLOAT4, *TO_INT4, whole=math.ceil),
@@ -340,7 +345,9 @@ WRONG: tuple[WrongBackend, ...] = (
     wrong("ends-at-half", "RangeEdge", *TO_FLOAT8, largest=lambda largest: largest / 2),
     wrong("ends-at-240", "RangeEdge", ("float32", "float8_e4m3fn"), largest=lambda largest: Fraction(240)),
     wrong("float4-ends-at-4", "RangeEdge", *TO_FLOAT4, largest=lambda largest: Fraction(4)),
-    wrong("flushes-outputs", "SmallFloat", *TO_FLOAT8, *TO_FLOAT4, subnormals=False),
+    wrong("float6-ends-below", "RangeEdge", *TO_FLOAT6, largest=lambda largest: largest * Fraction(7, 8)),
+    wrong("float6-infinity-to-zero", "Infinity", *TO_FLOAT6, first=infinity_as(0.0)),
+    wrong("flushes-outputs", "SmallFloat", *TO_FLOAT8, *TO_FLOAT6, *TO_FLOAT4, subnormals=False),
     wrong("flushes-inputs", "Subnormal", ("float16", "float8_e5m2"), first=flushed_below(Fraction(1, 1 << 14))),
     wrong("flushes-before-rounding", "SmallFloat", ("float32", "float8_e4m3fn"), ("float16", "float8_e4m3fn"),
           first=flushed_below(Fraction(1, 1 << 6))),
@@ -352,7 +359,7 @@ WRONG: tuple[WrongBackend, ...] = (
     wrong("reads-halves-as-zero", "Subnormal", ("float8_e5m2fnuz", "float32"),
           first=flushed_below(Fraction(1, 1 << 14))),
     wrong("flushes-float32", "Subnormal", ("float32", E8M0), first=flushed_below(Fraction(2) ** -126)),
-    wrong("negative-zero-lost", "SmallFloat", *TO_FLOAT8[:2], *TO_FLOAT4, signed_zero=False),
+    wrong("negative-zero-lost", "SmallFloat", *TO_FLOAT8[:2], *TO_FLOAT6, *TO_FLOAT4, signed_zero=False),
     wrong("nan-to-zero", "NaN", *TO_FLOAT8, *TO_FLOAT4, first=nan_as(0.0)),
     wrong("nan-to-minus-zero", "NaN", *TO_FLOAT4, nan=-0.0),
     wrong("nan-to-largest", "NaN", *TO_FLOAT8, first=nan_as(3e38), saturate=True),
@@ -394,7 +401,7 @@ WRONG: tuple[WrongBackend, ...] = (
 
 
 def by_ml_dtypes(node: Any, x: Array) -> tuple[Array, ...]:
-    """As ml_dtypes casts: no saturation, but to float4_e2m1fn, where it differs from the document in NaN alone."""
+    """As ml_dtypes casts: without saturation, but to types without NaN; there it differs in what NaN becomes alone."""
     found = x.astype(node.outputs[0].dtype)
     if node.outputs[0].dtype.name == FLOAT4:
         found = np.where(np.isnan(x.astype(np.float64)), np.array(6.0).astype(found.dtype), found)
@@ -448,11 +455,13 @@ WIDENED = (
     ("float8_e4m3fnuz", "float16"),
     (E8M0, "float32"),
     (FLOAT4, "bfloat16"),
+    ("float6_e2m3fn", "float32"),
+    ("float6_e3m2fn", "float16"),
     ("int4", "float32"),
 )
 RIGHT: tuple[WrongBackend, ...] = (
-    right("right-in-fractions", C.run, *TO_FLOAT8, *TO_FLOAT4, *TO_INT4, *TO_POWER, *FROM_INTEGERS, *WIDENED),
-    right("right-by-ml-dtypes", by_ml_dtypes, *TO_FLOAT4, *WIDENED),
+    right("right-in-fractions", C.run, *TO_FLOATS, *TO_INT4, *TO_POWER, *FROM_INTEGERS, *WIDENED),
+    right("right-by-ml-dtypes", by_ml_dtypes, *TO_FLOAT6, *TO_FLOAT4, *WIDENED),
     right("right-saturating-by-ml-dtypes", saturating_by_ml_dtypes, *BY_ML_DTYPES),
     right("right-by-frexp", by_frexp, *TO_POWER, ("float64", E8M0), ("float16", E8M0), ("float8_e4m3fn", E8M0)),
     right("right-by-bits", by_bits, *FROM_INTEGERS),

@@ -80,6 +80,12 @@ def linear_float4(array: Array) -> list[Number]:
     return [v if abs(v) != 6 else v / 6 * 5 for v in numbers(array)]
 
 
+def as_other_float6(array: Array) -> list[Number]:
+    """Read as if it had the other float 6 type's exponent."""
+    other = "float6_e3m2fn" if array.dtype.name == "float6_e2m3fn" else "float6_e2m3fn"
+    return numbers(array.view(getattr(ml_dtypes, other)))
+
+
 def wraps(x: Fraction, zero: Fraction, ends: tuple[int, int]) -> Fraction:
     return Fraction((int(x - zero) - ends[0]) % (ends[1] - ends[0] + 1) + ends[0])
 
@@ -122,6 +128,8 @@ WRONG: tuple[WrongBackend, ...] = (
     wrong_dequantizer("infinity-as-65536", "Infinity", ("float8_e5m2", "float32"), read=infinite_as_finite),
     wrong_dequantizer("nan-as-zero", "NaN", ("float8_e4m3fn", "float32"), ("float8_e5m2", "float16"), read=nan_as_zero),
     wrong_dequantizer("float4-table", "SmallFloat", ("float4_e2m1fn", "float32"), read=linear_float4),
+    wrong_dequantizer("float6-as-other", "SmallFloat", ("float6_e2m3fn", "float32"), ("float6_e3m2fn", "float32"),
+                      read=as_other_float6),
     wrong_dequantizer("tiled-blocks", "Blocked", ("int8", "float32"), ("uint4", "float16"), layout=Layout(tiled=True)),
     wrong_dequantizer("last-block", "Blocked", ("int8", "float32"), layout=Layout(last_block="previous")),
     wrong_dequantizer("default-axis-0", "PerAxis", ("int8", "float32"), layout=Layout(default_axis=0)),
@@ -133,7 +141,8 @@ WRONG: tuple[WrongBackend, ...] = (
     ),
 )  # fmt: skip
 ALL_DEQUANTIZED = (("int8", "float32"), ("int32", "bfloat16"), ("uint4", "float16"), ("float8_e5m2", "float16"))
+BELOW_8_BITS = tuple((name, "float32") for name in ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"))
 RIGHT: tuple[WrongBackend, ...] = (
-    wrong_dequantizer("right-in-steps", "", *ALL_DEQUANTIZED, ("float4_e2m1fn", "float32")),
-    wrong_dequantizer("right-exact", "", *ALL_DEQUANTIZED, ("float8_e4m3fnuz", "float32"), exact=True),
+    wrong_dequantizer("right-in-steps", "", *ALL_DEQUANTIZED, *BELOW_8_BITS),
+    wrong_dequantizer("right-exact", "", *ALL_DEQUANTIZED, *BELOW_8_BITS, ("float8_e4m3fnuz", "float32"), exact=True),
 )

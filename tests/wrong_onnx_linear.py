@@ -28,9 +28,12 @@ FORMATS = {
     "float8_e4m3fnuz": (4, -7, 240.0),
     "float8_e5m2": (3, -14, 57344.0),
     "float8_e5m2fnuz": (3, -15, 57344.0),
+    "float6_e2m3fn": (4, 0, 7.5),
+    "float6_e3m2fn": (3, -2, 28.0),
     "float4_e2m1fn": (2, 0, 6.0),
 }
 RANGES = {f"{u}int{n}": (0 if u else -(2 ** (n - 1)), 2 ** (n - (not u)) - 1) for u in ("u", "") for n in (2, 4, 8, 16)}
+BOUNDED = ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn")  # types without NaN and infinities
 WIDE_FORMATS = ("float16", "bfloat16", "float32")
 
 
@@ -93,14 +96,14 @@ class Layout:
 
 
 def small_code(value: Number, name: str, saturate: bool, tie: str = "even") -> float:
-    """The float 8 or float 4 value, as a float."""
+    """The small float's value, as a float."""
     largest = FORMATS[name][2]
     if isinstance(value, Fraction):
         rounded = nearest(value, name, tie)
         if abs(rounded) <= largest:
             return math.copysign(float(rounded), 1 if value >= 0 else -1)
         value = math.copysign(math.inf, rounded)
-    if math.isnan(value) or (saturate or name == "float4_e2m1fn"):
+    if math.isnan(value) or (saturate or name in BOUNDED):
         return value if math.isnan(value) else math.copysign(largest, value)
     return value if name == "float8_e5m2" else math.nan
 
@@ -260,12 +263,13 @@ def tiny_is_nan(q: Number, name: str, saturate: bool) -> float:
 
 def beyond_is_zero(q: Number, name: str, saturate: bool) -> float:
     found = small_code(q, name, True)
-    return 0.0 if not isinstance(q, float) and abs(q) > 8 and name == "float4_e2m1fn" else found
+    return 0.0 if not isinstance(q, float) and abs(q) > FORMATS[name][2] + 1 and name in BOUNDED else found
 
 
 Q = Quantizer()
 INT8, UINT4 = ("float32", "int8-further"), ("float32", "uint4-further")
 E4M3, E5M2, FLOAT4 = (("float32", name) for name in ("float8_e4m3fn", "float8_e5m2", "float4_e2m1fn"))
+E2M3, E3M2 = (("float32", name) for name in BOUNDED[:2])
 E4M3FNUZ, INT2, UINT2 = (("float32", name) for name in ("float8_e4m3fnuz", "int2", "uint2"))
 
 
@@ -300,23 +304,24 @@ WRONG: tuple[WrongBackend, ...] = (
     wrong_quantizer("zero-point-first", "Blocked", INT8, UINT4, whole=add_first),
     wrong_quantizer("ties-away", "Tie", INT8, INT2, UINT2, whole=away),
     wrong_quantizer("float8-truncates", "SmallFloat", E4M3, E5M2, small=small_with("down")),
-    wrong_quantizer("float8-ties-away", "Tie", E4M3, E5M2, FLOAT4, small=small_with("away")),
+    wrong_quantizer("float8-ties-away", "Tie", E4M3, E5M2, E2M3, E3M2, FLOAT4, small=small_with("away")),
     wrong_quantizer("float8-always-saturates", "Unsaturated", E4M3, E5M2, small=always(True)),
     wrong_quantizer("float8-never-saturates", "Saturates", E4M3, E5M2, small=always(False)),
-    wrong_quantizer("float8-flushes", "SmallFloat", E4M3, E5M2, FLOAT4, small=flushed),
+    wrong_quantizer("float8-flushes", "SmallFloat", E4M3, E5M2, E2M3, E3M2, FLOAT4, small=flushed),
     wrong_quantizer("fnuz-bias", "SmallFloat", E4M3FNUZ, small=doubled),
     wrong_quantizer("fnuz-negative-zero", "SmallFloat", E4M3FNUZ, small=tiny_is_nan),
     wrong_quantizer("float8-nan-to-zero", "NaN", E4M3, E5M2, small=no_nan),
     wrong_quantizer("float8-infinity-to-nan", "Infinity", E4M3, E5M2, small=infinite_is_nan),
     wrong_quantizer("fnuz-infinity-to-largest", "Infinity", E4M3FNUZ, infinity_is_nan=lambda node: False),
     wrong_quantizer("fnuz-infinity-always-nan", "Infinity", E4M3FNUZ, infinity_is_nan=lambda node: True),
-    wrong_quantizer("float4-beyond-is-zero", "Saturates", FLOAT4, small=beyond_is_zero),
+    wrong_quantizer("beyond-is-zero", "Saturates", E2M3, E3M2, FLOAT4, small=beyond_is_zero),
     wrong_quantizer("int2-narrow", "TwoBits", INT2, whole=narrow_end),
     wrong_quantizer("two-bits-wrap", "TwoBits", INT2, UINT2, whole=low_bits),
     wrong_quantizer("integer-division", "Tie", ("int32", "int8"), ("int32", "uint8"), divide=truncated_division),
     wrong_quantizer("int32-as-int16", "WideInteger", ("int32", "int8"), ("int32", "int16"), read_x=sixteen_bits),
 )  # fmt: skip
-ALL_QUANTIZED = (INT8, UINT4, E4M3, E5M2, FLOAT4, E4M3FNUZ, INT2, ("float16", "int8-further"), ("bfloat16", "uint2"))
+SMALL_FLOATS = (E4M3, E5M2, E4M3FNUZ, E2M3, E3M2, FLOAT4)
+ALL_QUANTIZED = (INT8, UINT4, *SMALL_FLOATS, INT2, ("float16", "int8-further"), ("bfloat16", "uint2"))
 RIGHT: tuple[WrongBackend, ...] = (
     wrong_quantizer("right-in-steps", "", *ALL_QUANTIZED, ("int32", "int8")),
     wrong_quantizer("right-exact", "", *ALL_QUANTIZED, ("int32", "uint8"), exact=True),

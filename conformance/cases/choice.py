@@ -16,7 +16,7 @@ def why_none(cases: Sequence[Case], asked: Mapping[str, Any]) -> str:
 
     `cases` are those of the chosen operators. `asked` maps an option or attribute (`--type`, `axis` …) to its value.
     """
-    values = [{name: option_value(case, name) for name in asked} for case in cases]
+    values = [{name: option_value(case, name, wanted) for name, wanted in asked.items()} for case in cases]
     lacking = list(unmatched_values(values, asked))
     if not lacking:  # each value exists, but no case has all of them
         lacking = [f"no case has {' and '.join(f'{name} {as_typed(value)}' for name, value in asked.items())} together"]
@@ -35,13 +35,18 @@ def unmatched_values(values: Sequence[Mapping[str, Any]], asked: Mapping[str, An
             yield f"{name} {as_typed(wanted)} is none of {', '.join(map(as_typed, known[:MOST_NAMED]))}{more}{beside}"
 
 
-def option_value(case: Case, name: str) -> Any:
-    """The value that a case has for an option or an attribute, hashable."""
+def option_value(case: Case, name: str, wanted: Any) -> Any:
+    """The value that a case has for an option or an attribute, hashable.
+
+    Of operator sets it is the wanted one, if the case's version is in force there.
+    """
     node = case.node
-    options = {"--type": node.output_type, "--input-type": node.input_type, "--opset": node.opset}
+    spec = get_operator(node.operator)
+    if name == "--opset":
+        return wanted if wanted and spec.version_at(wanted) == node.opset else node.opset
+    options = {"--type": node.output_type, "--input-type": node.input_type}
     if name in options:
         return options[name]
-    spec = get_operator(node.operator)
     return node.attributes.get(name, spec.attribute(name).default) if spec.has_attribute(name) else None
 
 

@@ -188,7 +188,7 @@ def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> 
     for name, value in attributes.items():
         if node.attributes.get(name, spec.attribute(name).default) != value:
             return False
-    if selection.opset not in (0, node.opset):
+    if selection.opset and spec.version_at(selection.opset) != node.opset:
         return False
     return selection.input_type in ("", node.input_type) and selection.output_type in ("", node.output_type)
 

@@ -11,6 +11,7 @@ from tiebreak.conformance.operators import TESTED, microsoft_qlinear, onnx_convo
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation, holds_for_limits
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.onnx_types import FLOAT4, FLOAT6
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.model import Clause
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, ZERO, Array
@@ -41,7 +42,8 @@ SITUATIONS: dict[str, Situation] = {
     "an output_dtype": lambda s: bool(s.case.node.attributes.get("output_dtype")),
     "an int32 input": lambda s: s.case.node.input_type == "int32",
     "a float8_e8m0fnu scale": lambda s: s.case.node.inputs[1].dtype.name == "float8_e8m0fnu",
-    "a float4_e2m1fn output": lambda s: s.case.node.output_type == "float4_e2m1fn",
+    "a float4_e2m1fn output": lambda s: s.case.node.output_type in FLOAT4,
+    "a float 6 output": lambda s: s.case.node.output_type in FLOAT6,
     "a type of 2 or 4 bits": lambda s: bool({s.case.node.input_type, s.case.node.output_type} & SMALL_INTEGERS),
     "another opset than 21": lambda s: s.case.node.opset != 21,
     "a NaN or infinite operand": lambda s: any((~np.isfinite(a)).any() for a in s.floats()),

@@ -13,7 +13,7 @@ from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.python_source import byte_for, is_plain
 from tiebreak.conformance.emulators.steps import DOUBLE, LONG, SINGLE, TRUTH, Computed
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.onnx_types import E8M0, FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT6, FLOAT8
 
 OPERATORS = {
     **{"add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div", "negative": "Neg", "abs": "Abs"},
@@ -24,6 +24,7 @@ OPERATORS = {
 OPSETS = {  # and versions of IR
     **dict.fromkeys(FLOAT8, (19, 9)),
     **dict.fromkeys(E8M0, (24, 12)),
+    **dict.fromkeys(FLOAT6, (28, 14)),
     **{"int4": (21, 10), "uint4": (21, 10), "float4_e2m1fn": (23, 11), "int2": (25, 13), "uint2": (25, 13)},
 }
 

@@ -35,7 +35,7 @@ from tiebreak.golden.elements import (
     neighbour,
 )
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT8
 from tiebreak.golden.operators.onnx_cast import (
     LARGEST_FOR_INFINITY,
     ONE_ZERO,
@@ -154,6 +154,7 @@ PATH_PROBES = (
     probe("float16", "float8_e5m2", (Fraction(9, 8), Fraction(11, 8), 61440.0, math.nan, 2.0**-17, math.inf, 1.5)),
     probe("float32", "float8_e4m3fnuz", (*EIGHTHS, 1000.0, math.nan, Fraction(3, 1 << 11), -0.0, 1.5)),
     probe("float32", "float4_e2m1fn", (Fraction(5, 4), Fraction(7, 4), 100.0, -math.inf, Fraction(1, 4), -0.125, 1.0)),
+    probe("float32", "float6_e2m3fn", (*EIGHTHS, 100.0, -math.inf, Fraction(1, 16), -Fraction(1, 32), 1.0)),
     probe("float32", "int4", (0.5, 1.5, -2.5, 3.75, -0.5, -7.5, 3.0)),
     probe("float32", "float8_e8m0fnu", (1.25, 1.5, 3.0, math.nan, 2.0**-127, 1.75 * 2.0**100, 2.0)),
     probe("float8_e4m3fn", "float32", (Fraction(1, 1 << 9), -0.4375, 448.0, math.nan, -(2.0**-6), 1.125, 1.0)),
@@ -174,6 +175,7 @@ FORBIDDEN = (
     forbidden("ONC-V1", "float4_e2m1fn before operator set 23", "float32", "float4_e2m1fn", opset=21),
     forbidden("ONC-V1", "float8_e8m0fnu before operator set 24", "float32", "float8_e8m0fnu", opset=23),
     forbidden("ONC-V1", "int2 before operator set 25", "int8", "int2", opset=24),
+    forbidden("ONC-V1", "float6_e2m3fn before operator set 28", "float32", "float6_e2m3fn", opset=25),
     forbidden("ONC-V1", "from uint4 before operator set 21", "uint4", "float32", opset=19),
     forbidden(
         "ONC-V1",
@@ -278,8 +280,9 @@ def role_of_facet(node: Node, facet: str) -> str:
         asked = str(node.value("round_mode"))
         return TABLED_POWERS.get((asked, saturates), asked) if facet in ("saturation", "zero") else asked
     if target in ROUNDING:
-        ends = "float4-ends" if target in FLOAT4 else "saturate" if saturates else "unsaturated"
-        return {"zero": "zero", "saturation": ends}.get(facet, ROUNDING[target])
+        rounding = ROUNDING[target]
+        ends = f"{rounding}-ends" if target not in FLOAT8 else "saturate" if saturates else "unsaturated"
+        return {"zero": "zero", "saturation": ends}.get(facet, rounding)
     if target in INTEGER_TYPES:
         return "integer" if target in SMALL else "exact"
     return "overflow" if facet == "saturation" else "exact"

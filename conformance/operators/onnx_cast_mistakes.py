@@ -30,13 +30,15 @@ from tiebreak.conformance.operators.onnx_cast_steps import (
     to_small,
     to_types,
 )
+from tiebreak.conformance.semantics.cast_grid_facets import to_goal
+from tiebreak.conformance.semantics.cast_inputs import GOALS as ENDINGS
 from tiebreak.conformance.semantics.type_grids import largest_of, on_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, decode
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.problem import Array
 
-# Rounding to float 8 and float 4.
+# Rounding to a float 8, a float 6 and float 4.
 
 
 def ties_to_odd(position: Array) -> Array:
@@ -264,42 +266,42 @@ FLOAT8_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("ends-at:240", "float8", ends_at(lambda highest: min(240.0, highest))),
     ("ends-at:half the highest value", "float8", ends_at(lambda highest: highest / 2)),
 )
-IN_FLOAT4, IN_POWERS = "in float4_e2m1fn", "in float8_e8m0fnu"
+(IN_FLOAT6, TWICE_IN_FLOAT6), (IN_FLOAT4, TWICE_IN_FLOAT4) = ENDINGS[FLOAT6[0]], ENDINGS[FLOAT4[0]]
+IN_POWERS = "in float8_e8m0fnu"
+# Of types without NaN and infinities: the cause's id, its role but for the type's name, and what is done.
+BOUNDED_WRITES: tuple[tuple[str, str, Write], ...] = (
+    ("infinity-to-zero", "{}-ends", infinity_as(0.0)),
+    ("flushes-outputs", "{}", flushed),
+    ("below-normal-cut-off", "{}", subnormals_cut_off),
+    ("minus-zero-lost", "zero", zeros_positive),
+    ("minus-zero-lost:where a number rounds to it", "zero", minus_zero_for_negative_alone),
+    ("largest-never", "{}-ends", largest_never),
+)
 FLOAT4_WRITES: tuple[tuple[str, str, Write], ...] = (
     (f"nan-to-zero:{IN_FLOAT4}", "float4-ends", nan_to(lambda kind: 0.0)),
     (f"nan-to-zero:the negative one, {IN_FLOAT4}", "float4-ends", nan_to(lambda kind: -0.0)),
     (f"nan-to-zero:of the other sign, {IN_FLOAT4}", "float4-ends", nan_to_zero_of_other_sign),
     (f"nan-to-highest:of its sign, {IN_FLOAT4}", "float4-ends", nan_to_largest_of_its_sign),
     (f"nan-to-lowest:{IN_FLOAT4}", "float4-ends", nan_to(lambda kind: -largest_of(kind))),
-    (f"infinity-to-zero:{IN_FLOAT4}", "float4-ends", infinity_as(0.0)),
-    (f"flushes-outputs:{IN_FLOAT4}", "float4", flushed),
-    (f"below-normal-cut-off:{IN_FLOAT4}", "float4", subnormals_cut_off),
-    (f"minus-zero-lost:{IN_FLOAT4}", "zero", zeros_positive),
-    (f"minus-zero-lost:where a number rounds to it, {IN_FLOAT4}", "zero", minus_zero_for_negative_alone),
-    (f"largest-never:{IN_FLOAT4}", "float4-ends", largest_never),
 )
 # By the type of output: the role of rounding, the ending of ids, the key of rounding twice, and the types.
 GOALS: tuple[tuple[str, str, str, tuple[str, ...]], ...] = (
     ("float8", "", "x-in", FLOAT8),
-    ("float4", IN_FLOAT4, "x-in-before-float4", FLOAT4),
+    ("float4", IN_FLOAT4, TWICE_IN_FLOAT4, FLOAT4),
+    ("float6", IN_FLOAT6, TWICE_IN_FLOAT6, FLOAT6),
     ("integer", "in an integer", "x-in-before-integer", tuple(INTEGER_TYPES)),
     ("power", IN_POWERS, "x-in-before-power", E8M0),
 )
 
 
-def ending(key: str, goal: str) -> str:
-    """The id of a mistake in casts to some types."""
-    return f"{key}:{goal}" if goal else key
-
-
 def rounding() -> Iterator[tuple[Cause, Mistake]]:
-    for role, goal, _, names in GOALS[:2]:
+    for role, goal, _, names in GOALS[:3]:
         for key, step in STEPS:
-            yield Cause(ending(key, goal), role), mistake(by_step(step, *names))
+            yield Cause(to_goal(key, goal), role), mistake(by_step(step, *names))
     for role, goal, twice, names in GOALS:
         for narrow, read in NARROWED:
             yield Cause(f"{twice}:{narrow}", role), mistake(to_types(*names), read)
-        yield Cause(ending("x-cut-off-to-bfloat16", goal), role), mistake(to_types(*names), cut_first(8))
+        yield Cause(to_goal("x-cut-off-to-bfloat16", goal), role), mistake(to_types(*names), cut_first(8))
     for narrow, read in NARROWED:  # of which the first alone leaves what is beyond the largest value without a cause
         cause = Cause(f"x-in:{narrow} + never-saturates", "saturate")
         yield cause, mistake(to_types(*FLOAT8, write=saturate_never), read)
@@ -310,6 +312,9 @@ def writes() -> Iterator[tuple[Cause, Mistake]]:
         yield Cause(key, role), mistake(to_types(*FLOAT8, write=write))
     for key, role, write in FLOAT4_WRITES:
         yield Cause(key, role), mistake(to_types(*FLOAT4, write=write))
+    for name, goal, _, names in GOALS[1:3]:
+        for key, role, write in BOUNDED_WRITES:
+            yield Cause(to_goal(key, goal), role.format(name)), mistake(to_types(*names, write=write))
     for key, role, write in (*POWER_WRITES, *WHOLE_WRITES):
         yield Cause(key, role), mistake(write)
     for key, role, write in IGNORED_MODES:  # after those of one mode, which say less
@@ -320,7 +325,7 @@ def sources() -> Iterator[tuple[Cause, Mistake]]:
     for key, read in SOURCES:
         yield Cause(key, "exact"), mistake(to_output, read)
     for role, goal, names in (("float8", "", FLOAT8), ("power", IN_POWERS, E8M0)):  # others are zero anyway
-        yield Cause(ending("flushes-inputs", goal), role), mistake(to_types(*names), subnormals_as_zero)
+        yield Cause(to_goal("flushes-inputs", goal), role), mistake(to_types(*names), subnormals_as_zero)
 
 
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (*rounding(), *writes(), *sources(), *EMULATED)

@@ -15,7 +15,7 @@ import numpy as np
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8
 from tiebreak.golden.problem import Array
 
 BIAS, SIGNIFICAND = 127, 23  # of float32
@@ -25,7 +25,7 @@ TO_WIDE = ("bfloat16", *NATIVE)
 
 def fields(kind: FloatType | IntegerType) -> tuple[int, int, int]:
     """The bits of the exponent and of the significand, and the bias that a type with this exponent usually has."""
-    if not isinstance(kind, FloatType) or kind.name in FLOAT4:
+    if not isinstance(kind, FloatType) or kind.name in (*FLOAT4, *FLOAT6):
         raise NotImplementedError  # TVM converts none
     significand = kind.precision - 1
     exponent = kind.bits - significand - (kind.name not in E8M0)
@@ -56,7 +56,7 @@ def from_float32(kind: FloatType | IntegerType, word: Array) -> Array:
 
 
 def moved(node: Node, x: Array) -> Array:
-    """The output. NotImplementedError for an integer or float4_e2m1fn."""
+    """The output. NotImplementedError for an integer, a float 6 or float4_e2m1fn."""
     kind, dtype = ELEMENT_TYPES[node.output_type], node.outputs[0].dtype
     word = to_float32(node.input_type, x)
     if kind.name in NATIVE:

@@ -18,7 +18,7 @@ from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, ONE_ZERO
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, ONE_ZERO
 from tiebreak.golden.problem import Array
 
 WIDE = ("float32", "float16", "bfloat16")
@@ -39,7 +39,7 @@ class Fields:
 
 def fields_of(name: str) -> Fields:
     kind = ELEMENT_TYPES[name]
-    if not isinstance(kind, FloatType) or name in (*FLOAT4, *E8M0, "float64"):
+    if not isinstance(kind, FloatType) or name in (*FLOAT4, *FLOAT6, *E8M0, "float64"):
         raise NotImplementedError
     significand = kind.precision - 1
     exponent = kind.bits - significand - 1

@@ -13,7 +13,7 @@ from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.semantics.type_grids import largest_of, on_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.operators.onnx_cast import DOWN, NEAREST, UP
 from tiebreak.golden.problem import Array
 
@@ -71,10 +71,10 @@ def small_kind(node: Node, *names: str) -> FloatType:
 
 
 def saturates(node: Node) -> bool:
-    """Whether numbers beyond the largest value become it; float4_e2m1fn has nothing else."""
+    """Whether numbers beyond the largest value become it; a float 6 and float4_e2m1fn have nothing else."""
     if node.output_type in FLOAT8:
         return bool(node.attributes.get("saturate", True))
-    return node.output_type in FLOAT4
+    return node.output_type in (*FLOAT4, *FLOAT6)
 
 
 def held(node: Node, rounded: Array, infinite: Array, saturate: bool | None = None) -> Array:
@@ -89,8 +89,8 @@ def held(node: Node, rounded: Array, infinite: Array, saturate: bool | None = No
 
 
 def as_small(node: Node, values: Array) -> Array:
-    """Values of the output's type, of which no NaN is left where it has none."""
-    if node.output_type in FLOAT4:
+    """Values of the output's type, of which no NaN is left where it has none. In a float 6 it is open."""
+    if node.output_type in (*FLOAT4, *FLOAT6):
         values = np.where(np.isnan(values), largest_of(small_kind(node)), values)
     if node.output_type in ONE_ZERO:
         values = np.where(values == 0, 0.0, values)

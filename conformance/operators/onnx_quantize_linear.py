@@ -41,7 +41,7 @@ from tiebreak.golden.elements import (
     numpy_dtype,
 )
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT6, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
 from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
 from tiebreak.golden.problem import Array, Elementwise
@@ -227,11 +227,12 @@ def four_bits(node: Node, q: Array, zero: Array) -> Array:
 
 
 def saturates(node: Node) -> bool:
-    return bool(node.attributes.get("saturate", True)) or node.output_type == "float4_e2m1fn"
+    """Whether numbers beyond the largest value become it; a type without NaN has nothing else."""
+    return bool(node.attributes.get("saturate", True)) or SMALL_FLOAT_TYPES[node.output_type].nan_bits is None
 
 
 def to_small(node: Node, q: Array, *, saturate: bool | None = None) -> Array:
-    """A float 8 or float 4 output, converted by ml_dtypes; clipped first if it saturates.
+    """A small float output, converted by ml_dtypes; clipped first if it saturates.
 
     Infinities are not clipped where the document makes them NaN, as ml_dtypes does, unless `saturate` is asked for.
     """
@@ -566,7 +567,8 @@ TWO_TYPES = ForbiddenCall(
 SITUATIONS: dict[str, Situation] = {
     "a precision": lambda s: bool(s.case.node.attributes.get("precision")),
     "another type of scale": lambda s: s.case.node.input_type != s.case.node.inputs[1].dtype.name,
-    "a float 8 or float 4 output": lambda s: s.case.node.output_type in SMALL_FLOAT_TYPES,
+    "a float 6 or float 4 output": lambda s: s.case.node.output_type in (*FLOAT6, *FLOAT4),
+    "a small float output": lambda s: s.case.node.output_type in SMALL_FLOAT_TYPES,
 }
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority, SpecialRule
 from tiebreak.golden.elements import CARRIERS, FLOAT_TYPES, INTEGER_TYPES
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, INT2, INT4
 
-FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT4, *E8M0)  # what the tables are about
+FLOATS = (*FLOAT_TYPES, *FLOAT8, *FLOAT6, *FLOAT4, *E8M0)  # what the tables are about
 INTEGERS = tuple(name for name in INTEGER_TYPES if name not in CARRIERS)
 BEFORE_ENDS: Allowed = dict.fromkeys(("reading", "precision", "input_subnormals", "exponent", "round_mode"), (ASKED,))
 TABLED: Allowed = {**BEFORE_ENDS, **dict.fromkeys(("output_subnormals", "saturation", "zero"), (ASKED,))}
@@ -31,7 +31,7 @@ OF_FLOAT4 = (SpecialRule({"nan": ("highest", "largest"), **TO_LARGEST}),)  # of 
 ONNX_FLOAT8 = Authority(
     id="onnx-float8",
     title="ONNX, Cast to float 8",
-    version="operator sets 19 to 25",
+    version="operator sets 19 to 28",
     url="https://onnx.ai/onnx/operators/onnx__Cast.html",
     says="A float goes to the nearest value, ties to even. With saturate, what rounds beyond the largest value "
     "becomes it; otherwise NaN, or an infinity in float8_e5m2.",
@@ -44,7 +44,7 @@ ONNX_FLOAT8 = Authority(
 ONNX_POWERS = Authority(
     id="onnx-powers",
     title="ONNX, Cast to float8_e8m0fnu",
-    version="operator sets 24 and 25, with the attributes of the third table",
+    version="operator sets 24 to 28, with the attributes of the third table",
     url="https://onnx.ai/onnx/operators/onnx__Cast.html",
     says="A positive number goes up, or to the nearest power of two, halfway up. Beyond the range it becomes the "
     "nearer end (up, with saturate) or NaN (nearest, without); so does zero.",
@@ -61,7 +61,7 @@ ONNX_POWERS = Authority(
 ONNX_ROUND_MODE = replace(
     ONNX_POWERS,
     id="onnx-round-mode",
-    version="operator sets 24 and 25, whatever the attributes",
+    version="operator sets 24 to 28, whatever the attributes",
     says="As round_mode says, a positive number in the range goes up, down or to the nearest power of two, halfway up.",
     open="Zero, negative numbers and what is beyond the range.",
     allows=({name: values for name, values in BEFORE_ENDS.items() if name != "exponent"},),  # tiny ones are open
@@ -71,7 +71,7 @@ ONNX_ROUND_MODE = replace(
 ONNX_FLOAT4 = Authority(
     id="onnx-float4",
     title="ONNX, float stored in 4 bits, Cast",
-    version="operator sets 23 to 25",
+    version="operator sets 23 to 28",
     url="https://onnx.ai/onnx/technical/float4.html",
     says="A number goes to the nearest value, ties to even; beyond 6 it becomes 6, and -6 below.",
     open="Nothing of finite numbers.",
@@ -79,10 +79,20 @@ ONNX_FLOAT4 = Authority(
     output_types=FLOAT4,
     specials=OF_FLOAT4,
 )
+ONNX_FLOAT6 = replace(
+    ONNX_FLOAT4,
+    id="onnx-float6",
+    title="ONNX, float stored in 6 bits, Cast",
+    version="operator set 28",
+    url="https://onnx.ai/onnx/technical/float6.html",
+    says="A number goes to the nearest value, ties to even; beyond the largest value it becomes that.",
+    output_types=FLOAT6,
+    specials=(SpecialRule(TO_LARGEST),),
+)
 ONNX_INT4 = Authority(
     id="onnx-int4",
     title="ONNX, 4-bit integer types, Cast",
-    version="operator sets 21 to 25",
+    version="operator sets 21 to 28",
     url="https://onnx.ai/onnx/technical/int4.html",
     says="A float goes to the nearest integer, ties to even.",
     open="What a float beyond the range becomes.",
@@ -94,14 +104,14 @@ ONNX_INT2 = replace(
     ONNX_INT4,
     id="onnx-int2",
     title="ONNX, 2-bit integer types, Cast",
-    version="operator set 25",
+    version="operator sets 25 to 28",
     url="https://onnx.ai/onnx/technical/int2.html",
     output_types=INT2,
 )
 ONNX_INTEGERS = Authority(
     id="onnx-integers",
     title="ONNX, Cast from an integer to an integer",
-    version="operator sets 21 to 25",
+    version="operator sets 21 to 28",
     url="https://onnx.ai/onnx/operators/onnx__Cast.html",
     says="Of what is out of range the higher bits are discarded; what is left is read in two's complement.",
     open="Nothing.",
@@ -150,6 +160,7 @@ PTX_FLOAT4 = replace(
 )
 OF_CAST = (
     ONNX_FLOAT8,
+    ONNX_FLOAT6,
     ONNX_FLOAT4,
     ONNX_POWERS,
     ONNX_ROUND_MODE,

@@ -28,6 +28,8 @@ from tiebreak.conformance.semantics.cast_grid_facets import (
 from tiebreak.conformance.semantics.cast_inputs import (
     CARRIED_TWICE,
     DIRECT,
+    FLOAT8_GOAL,
+    GOALS,
     INPUTS_KEPT,
     LEAST_NORMAL,
     SMALL_BITS,
@@ -42,7 +44,6 @@ from tiebreak.conformance.semantics.cast_inputs import (
 from tiebreak.conformance.semantics.model import Candidates, Facet, Semantics, valid_candidates
 from tiebreak.conformance.semantics.type_grids import largest_of, magnitudes_on_grid, sign_bit
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType
-from tiebreak.golden.onnx_types import FLOAT4
 from tiebreak.golden.problem import Array
 
 
@@ -61,8 +62,7 @@ class GridCombination(NamedTuple):
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def grid_facets(source: FloatType, target: FloatType) -> tuple[Facet, ...]:
     """The facets of a cast between two types; a facet that can't matter there has one value."""
-    goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""
-    key = "x-in-before-float4" if goal else "x-in"
+    goal, key = GOALS.get(target.name, FLOAT8_GOAL)
     exact = holds(target, source)
     ends = tuple(one for one in ENDS if one.fits(target)) if target.bits <= SMALL_BITS else WIDE_ENDS
     return (

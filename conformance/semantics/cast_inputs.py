@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.conformance.semantics.precisions import OF_TYPE, Precision
 from tiebreak.conformance.semantics.type_grids import bits_as_numbers, rounded_to_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8
 from tiebreak.golden.problem import Array, bits_of
 
 ElementType = FloatType | IntegerType
@@ -32,7 +32,7 @@ class CastReading:
     sentence: str
     numbers: Callable[[Array, FloatType], Array]
     cause: str = ""
-    types: tuple[str, ...] = (*FLOAT8, *FLOAT4, *E8M0)
+    types: tuple[str, ...] = (*FLOAT8, *FLOAT6, *FLOAT4, *E8M0)
 
 
 def own_numbers(x: Array, kind: FloatType) -> Array:
@@ -66,6 +66,13 @@ def least_power_as(number: float, x: Array, kind: FloatType) -> Array:
     return np.where(values == 2.0**kind.emin, number, values)
 
 
+# What ends the ids of causes in casts to a type, and what begins those of rounding twice.
+GOALS = {
+    **dict.fromkeys(FLOAT6, ("in a float 6", "x-in-before-float6")),
+    **dict.fromkeys(FLOAT4, ("in float4_e2m1fn", "x-in-before-float4")),
+}
+FLOAT8_GOAL = ("", "x-in")
+
 READINGS = (
     OWN_READING := CastReading("own-type", "the bits are read as the input's type says", own_numbers),
     CastReading(
@@ -77,7 +84,7 @@ READINGS = (
         "a subnormal input is read as 0",
         without_subnormals,
         "input-flushed",
-        (*FLOAT8, *FLOAT4),
+        (*FLOAT8, *FLOAT6, *FLOAT4),
     ),
     CastReading(
         "doubled", "a power of two is read as the next one", partial(powers_times, 2.0), "power-read-doubled", E8M0

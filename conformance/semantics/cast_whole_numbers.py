@@ -25,6 +25,8 @@ from tiebreak.conformance.semantics.cast_grid_facets import (
 )
 from tiebreak.conformance.semantics.cast_inputs import (
     DIRECT,
+    FLOAT8_GOAL,
+    GOALS,
     INPUTS_KEPT,
     OWN_READING,
     Passage,
@@ -35,7 +37,7 @@ from tiebreak.conformance.semantics.round_modes import NEVER_NEGATIVE
 from tiebreak.conformance.semantics.type_grids import largest_of
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import FLOAT4, FLOAT8
+from tiebreak.golden.onnx_types import FLOAT8
 from tiebreak.golden.rounding import ROUND_MODES
 
 SEEN_UNSIGNED = {mode.id for mode in NEVER_NEGATIVE}  # every other mode of the nine equals one of these
@@ -64,8 +66,7 @@ def is_held(source: IntegerType, target: FloatType) -> bool:
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def whole_facets(source: IntegerType, target: FloatType) -> tuple[Facet, ...]:
     """The facets of a cast between two types; a facet that can't matter there has one value."""
-    goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""
-    key = "x-in-before-float4" if goal else "x-in"
+    goal, key = GOALS.get(target.name, FLOAT8_GOAL)
     ends = tuple(one for one in ENDS if one.fits(target))
     return (
         Facet("reading", (OWN_READING,)),

@@ -633,6 +633,7 @@ SENTENCES = {
     "step-of-digits": "levels multiplied by a step of {} significant decimal digits",
     # Cast
     "x-in-before-float4": "input rounded to {} before float4_e2m1fn",
+    "x-in-before-float6": "input rounded to {} before a float 6",
     "x-in-before-integer": "input rounded to {} before an integer",
     "x-in-before-power": "input rounded to {} before a power of two",
     "ties-down-to-type": "a tie between two values of the output's type goes to the lesser one",

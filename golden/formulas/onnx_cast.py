@@ -3,7 +3,7 @@
     output = the input in another element type
 
 There is one step, so working precision is no other result. What differs is how each type rounds and where it ends.
-Sources: ONNX Cast-19 to -25, tables and rules; ONNX documentation, technical/float8, float4, int4 and int2.
+Sources: ONNX Cast-19 to -28, tables and rules; ONNX documentation, technical/float8, float6, float4, int4 and int2.
 """
 
 from __future__ import annotations
@@ -54,22 +54,24 @@ def to_wide(kind: FloatType, x: Real) -> Result:
 
 
 def to_small(p: Elementwise, kind: FloatType, x: Real) -> Result:
-    """A float 8 or float 4: the tables, row by row."""
+    """A float 8, float 6 or float 4: the tables, row by row."""
     negative = math.copysign(1, x) < 0
     sign = 1 << (kind.bits - 1) if negative else 0
     if x == 0:
         return 0 if kind.specials == "fnuz" else sign, IN_RANGE  # ONC-F4
     if x != x:
+        if kind.bits == 6:
+            raise UndefinedResult  # ONC-U8
         return (kind.largest_bits if kind.nan_bits is None else kind.nan_bits), IN_RANGE  # ONC-F3, ONC-C5
     saturate = kind.nan_bits is None or p.constants["saturate"]
     if isinstance(x, float):
         if saturate and not p.constants["infinity_is_nan"]:
-            return kind.largest_bits | sign, IN_RANGE  # ONC-C3, ONC-C5
+            return kind.largest_bits | sign, IN_RANGE  # ONC-C3, ONC-C5, ONC-C9
         infinite = kind.specials == "ieee" and not p.constants["infinity_is_nan"]
         return special(x if infinite else math.nan, kind), IN_RANGE  # ONC-C2, ONC-C4
     code = (encode_saturated if saturate else encode)(
         Fraction(x), kind
-    )  # ONC-R1, ONC-R2, ONC-C1, ONC-C2, ONC-C5, ONC-F4
+    )  # ONC-R1, ONC-R2, ONC-R7, ONC-C1, ONC-C2, ONC-C5, ONC-C9, ONC-F4
     if isinstance(p.kinds[0], IntegerType) and kind.bits == 8 and decode(code, kind) != x:
         raise UndefinedResult  # ONC-U3
     return code, IN_RANGE

@@ -3,7 +3,7 @@
     y = (x - x_zero_point) * x_scale
 
 Two steps: a difference, which does not wrap to x's own type, and a product. Working precision rounds the difference,
-x_scale and the product to the output's type. Source: ONNX DequantizeLinear-10 to -25.
+x_scale and the product to the output's type. Source: ONNX DequantizeLinear-10 to -28.
 """
 
 from __future__ import annotations

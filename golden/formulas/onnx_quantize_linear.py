@@ -1,10 +1,10 @@
 """onnx.QuantizeLinear: the nodes that ngraph_quantize.py does not cover, such as blocks, int32 x and small floats.
 
     y = saturate(round_half_to_even(x / y_scale) + y_zero_point)     to an integer
-    y = the quotient x / y_scale rounded to y's type                 to a float 8 or float 4
+    y = the quotient x / y_scale rounded to y's type                 to a float 8, float 6 or float 4
 
 Working precision converts x and y_scale to the division's type and rounds the quotient to it; what follows is exact.
-Sources: ONNX QuantizeLinear-10 to -25; for float 8 and float 4 outputs the tables of Cast and of technical/float4.
+Sources: ONNX QuantizeLinear-10 to -28; for small float outputs the tables of Cast, technical/float4 and float6.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ def to_small_float(q: Real, kind: FloatType, *, saturate: bool) -> Result:
     """Cast's tables: beyond the largest value q becomes that value if `saturate`, else NaN or an infinity."""
     if isinstance(q, Fraction):
         rounded = encode_saturated if saturate else encode  # ONQ-E2, ONQ-E3
-        return (rounded(q, kind), IN_RANGE) if q else (0, ZERO)  # ONQ-E1, ONQ-E6, ONQ-E7, ONQ-U6
+        return (rounded(q, kind), IN_RANGE) if q else (0, ZERO)  # ONQ-E1, ONQ-E6, ONQ-E7, ONQ-E8, ONQ-U6
     sign = 0 if math.isnan(q) or q > 0 else 1 << (kind.bits - 1)
     if kind.specials == "none" or (saturate and math.isinf(q)):
         if math.isnan(q):
             raise UndefinedResult  # ONQ-U7
-        return kind.largest_bits | sign, IN_RANGE  # ONQ-E2, ONQ-E5, ONQ-E6
+        return kind.largest_bits | sign, IN_RANGE  # ONQ-E2, ONQ-E5, ONQ-E6, ONQ-E8
     if kind.specials == "ieee" and math.isinf(q):
         return kind.infinity_bits | sign, IN_RANGE  # ONQ-E3, ONQ-E5
     assert kind.nan_bits is not None

@@ -82,15 +82,16 @@ cdef to_small(const double[::1] x, object problem, object result, int64_t[::1] c
     cdef int64_t sign = 1 << (result.bits - 1), top = result.largest_bits
     cdef bint bounded = result.specials == "none", one_zero = result.specials == "fnuz"
     cdef bint infinite = result.specials == "ieee", infinity_is_nan = problem.constants["infinity_is_nan"]
-    cdef bint saturate = bounded or problem.constants["saturate"]
+    cdef bint saturate = bounded or problem.constants["saturate"], open_nan = bounded and result.bits == 6
     cdef bint signed, whole = not isinstance(problem.kinds[0], FloatType) and result.bits == 8
     cdef int64_t infinity = result.infinity_bits, nan = top if bounded else result.nan_bits
     cdef uint8_t in_range = IN_RANGE
     for i in range(x.shape[0]):
         if isnan(x[i]):
-            codes[i], states[i] = nan, in_range  # ONC-F3, ONC-C5
+            if not open_nan:  # ONC-U8: else it is left undefined
+                codes[i], states[i] = nan, in_range  # ONC-F3, ONC-C5
             continue
-        narrowed = fabs(narrow(x[i], f))  # ONC-R1, ONC-R2
+        narrowed = fabs(narrow(x[i], f))  # ONC-R1, ONC-R2, ONC-R7
         if whole and (narrowed != fabs(x[i]) or narrowed > largest):
             continue  # ONC-U3
         states[i], signed = in_range, signbit(x[i])
@@ -98,7 +99,7 @@ cdef to_small(const double[::1] x, object problem, object result, int64_t[::1] c
             codes[i] = pattern(narrowed, f)
             signed = signed and (codes[i] != 0 or not one_zero)  # ONC-F4
         elif saturate and not (isinf(x[i]) and infinity_is_nan):
-            codes[i] = top  # ONC-C1, ONC-C3, ONC-C5
+            codes[i] = top  # ONC-C1, ONC-C3, ONC-C5, ONC-C9
         else:
             codes[i] = infinity if infinite else nan  # ONC-C2, ONC-C4
             signed = signed and infinite

@@ -173,13 +173,13 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
         if isnan(q.value):
             codes[i] = nan  # ONQ-E4
             continue
-        magnitude = fabs(narrow(to_odd(q.value, q.rest), f))  # ONQ-E1, ONQ-E6
+        magnitude = fabs(narrow(to_odd(q.value, q.rest), f))  # ONQ-E1, ONQ-E6, ONQ-E8
         if magnitude <= largest:
             codes[i] = pattern(magnitude, f)
             signed_too = codes[i] != 0 or not one_zero
         else:
             ends = saturate and not (infinity_is_nan and isinf(q.value))  # ONQ-E5
-            codes[i] = top if ends else beyond  # ONQ-E2, ONQ-E3, ONQ-E6
+            codes[i] = top if ends else beyond  # ONQ-E2, ONQ-E3, ONQ-E6, ONQ-E8
             signed_too = ends or signed
         if signbit(q.value) and signed_too:
             codes[i] |= sign  # ONQ-E7

@@ -29,12 +29,14 @@ def common_clauses(prefix: str, document: str, source: str) -> tuple[Clause, ...
             f"{prefix}-R1",
             "C is an integer of its type. To no other integer is the formula's value nearer.",
             f"{document}: C is that value; {SOURCE} {source}: RoundToEven",
+            derived=True,
         ),
         Clause(
             f"{prefix}-C1",
             "A value beyond the type's range gives the nearer end of it.",
             f"{document}: C is that value; {SOURCE} {source}: Saturate",
             situation="a result out of range",
+            derived=True,
         ),
         Clause(
             f"{prefix}-T1", "A, B and C have one type, int8 or uint8, and so have the zero points.", f"{document}, T"

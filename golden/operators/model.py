@@ -30,6 +30,8 @@ class Clause:
 
     `when` (attribute values) and `situation` (a name that conformance/cases/situations.py knows for the operator) say
     which cases can show it, so that generated checks can be counted. Without them every case of the operator can.
+
+    `derived` says that no sentence of the document says it: it follows from what `source` names.
     """
 
     id: str
@@ -39,6 +41,7 @@ class Clause:
     unspecified: bool = False
     when: Mapping[str, Any] = field(default_factory=dict, compare=False)
     situation: str = ""
+    derived: bool = False
 
 
 @dataclass(frozen=True)
@@ -197,6 +200,10 @@ class Operator:
     def sides(self) -> tuple[str, str]:
         """What its two sets of element types are called."""
         return ("input", "output") if self.family == "cast" else ("real", "quantized")
+
+    def version_at(self, opset: int) -> int:
+        """The newest version up to an operator set, which is the one in force there; 0 if there is none."""
+        return max((version for version in self.opsets if version <= opset), default=0)
 
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)

@@ -1,7 +1,7 @@
-"""`onnx.Cast` of operator sets 19 to 25, from and to the types of 8 bits and fewer that came with them.
+"""`onnx.Cast` of operator sets 19 to 28, from and to the types of 8 bits and fewer that came with them.
 
-One end at least is a float 8, float8_e8m0fnu, float4_e2m1fn, or an integer of 2 or 4 bits. Strings and bool are left
-out, and so are 64-bit integers.
+One end at least is a float 8, float8_e8m0fnu, a float 6, float4_e2m1fn, or an integer of 2 or 4 bits. Strings and bool
+are left out, and so are 64-bit integers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4, LARGEST_FOR_INFINITY, ONE_ZERO
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, INT2, INT4, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.operators.model import (
     Attribute,
     Clause,
@@ -26,9 +26,11 @@ from tiebreak.golden.operators.onnx_cast_contested import (
     CONTESTED,
     DOCUMENT,
     FLOAT4_PAGE,
+    FLOAT6_PAGE,
     FLOAT8_PAGE,
     INT2_PAGE,
     INT4_PAGE,
+    NEWER,
     OLDER,
 )
 from tiebreak.golden.operators.onnx_linear import parse_type
@@ -40,22 +42,28 @@ ID = "onnx.Cast"
 
 # The operator set from which on each of the small types can be cast.
 SINCE = {
-    name: opset for opset, names in ((19, FLOAT8), (21, INT4), (23, FLOAT4), (24, E8M0), (25, INT2)) for name in names
+    name: opset
+    for opset, names in ((19, FLOAT8), (21, INT4), (23, FLOAT4), (24, E8M0), (25, INT2), (28, FLOAT6))
+    for name in names
 }
 SMALL = tuple(SINCE)
 WIDE_REALS = ("float32", "float16", "bfloat16", "float64")
 WIDE_INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
 TYPES = (*SMALL, *WIDE_REALS, *WIDE_INTEGERS)
-OPSETS = (19, 21, 23, 24, 25)
+OPSETS = (19, 21, 23, 24, 25, 28)
 UP, DOWN, NEAREST = "up", "down", "nearest"
 POWER = "power"  # the role of the rounding to float8_e8m0fnu by whatever mode a node has
-ROUNDING = {**dict.fromkeys(FLOAT8, "float8"), **dict.fromkeys(FLOAT4, "float4")}
+ROUNDING = {
+    **dict.fromkeys(FLOAT8, "float8"),
+    **dict.fromkeys(FLOAT6, "float6"),
+    **dict.fromkeys(FLOAT4, "float4"),
+}
 
 CLAUSES = (
     Clause(
         "ONC-F1",
         "A value that the output's type holds stays what it is; a small type's values are exact in the wider types.",
-        f"{FLOAT8_PAGE}; {INT4_PAGE}; {FLOAT4_PAGE}, Cast",
+        f"{FLOAT8_PAGE}; {INT4_PAGE}; {FLOAT4_PAGE}; {FLOAT6_PAGE}, Cast",
     ),
     Clause(
         "ONC-F2",
@@ -74,6 +82,12 @@ CLAUSES = (
         "To float4_e2m1fn a number is rounded to nearest, ties to even.",
         f"{FLOAT4_PAGE}, Cast",
         situation="a float4_e2m1fn output",
+    ),
+    Clause(
+        "ONC-R7",
+        "To a float 6 type a number is rounded to nearest, ties to even.",
+        f"{FLOAT6_PAGE}, Cast",
+        situation="a float 6 output",
     ),
     Clause(
         "ONC-R3",
@@ -136,6 +150,13 @@ CLAUSES = (
         situation="a float4_e2m1fn output",
     ),
     Clause(
+        "ONC-C9",
+        "In a float 6 type what lies beyond the largest value becomes it, 7.5 or 28, and -7.5 or -28 below; infinities "
+        "too.",
+        f"{FLOAT6_PAGE}, Cast",
+        situation="a float 6 output",
+    ),
+    Clause(
         "ONC-C6",
         "In float8_e8m0fnu with saturate and up, zero and what is too small become 2^-127, an infinity and what is "
         "too large 2^127.",
@@ -164,9 +185,9 @@ CLAUSES = (
     ),
     Clause(
         "ONC-F4",
-        "A zero keeps its sign in float8_e4m3fn, float8_e5m2 and float4_e2m1fn. A negative number that rounds to zero "
-        "gives the negative zero: rounding to nearest keeps the sign.",
-        f"{DOCUMENT}, tables; {FLOAT4_PAGE}, Cast; IEEE 754-2019, 6.3",
+        "A zero keeps its sign in float8_e4m3fn, float8_e5m2, a float 6 and float4_e2m1fn. A negative number that "
+        "rounds to zero gives the negative zero: rounding to nearest keeps the sign.",
+        f"{DOCUMENT}, tables; {FLOAT4_PAGE}; {FLOAT6_PAGE}, Cast; IEEE 754-2019, 6.3",
         situation="a negative zero",
     ),
     Clause("ONC-T1", "`to` names the output's type, in the numbers of TensorProto.", f"{DOCUMENT}, to"),
@@ -177,8 +198,8 @@ CLAUSES = (
     Clause(
         "ONC-V1",
         "float 8 and saturate came with operator set 19, 4-bit integers with 21, float4_e2m1fn with 23, float8_e8m0fnu "
-        "and round_mode with 24, 2-bit integers with 25.",
-        f"{OLDER}, and later ones",
+        "and round_mode with 24, 2-bit integers with 25, float 6 with 28.",
+        f"{OLDER}, {DOCUMENT} and {NEWER}",
     ),
     Clause(
         "ONC-U1",
@@ -229,6 +250,13 @@ CLAUSES = (
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="a float8_e8m0fnu input",
+    ),
+    Clause(
+        "ONC-U8",
+        "What NaN gives in a float 6 type, which has none.",
+        f"{FLOAT6_PAGE}, Cast: unspecified",
+        unspecified=True,
+        situation="a float 6 output",
     ),
 )
 
@@ -289,7 +317,7 @@ OPERATOR = Operator(
     id=ID,
     prefix="ONC",
     formula="output = input converted to the type `to`",
-    sources=(DOCUMENT, OLDER, FLOAT8_PAGE, FLOAT4_PAGE, INT4_PAGE, INT2_PAGE),
+    sources=(DOCUMENT, OLDER, NEWER, FLOAT8_PAGE, FLOAT6_PAGE, FLOAT4_PAGE, INT4_PAGE, INT2_PAGE),
     clauses=CLAUSES,
     attributes=(
         Attribute("to", "the output's element type", parse_type(TYPES), required=True),
@@ -322,6 +350,7 @@ OPERATOR = Operator(
         "zero": "ONC-F4",
         "float8": "ONC-R1",
         "float4": "ONC-R2",
+        "float6": "ONC-R7",
         "integer": "ONC-R3",
         "up": "ONC-R4",
         POWER: "ONC-R4",
@@ -332,6 +361,7 @@ OPERATOR = Operator(
         "infinity": "ONC-C3",
         "older-infinity": "ONC-C4",
         "float4-ends": "ONC-C5",
+        "float6-ends": "ONC-C9",
         "power-saturated": "ONC-C6",
         "power-unsaturated": "ONC-C7",
         "wrap": "ONC-C8",
@@ -346,6 +376,7 @@ OPERATOR = Operator(
         "power-open": "ONC-U5",
         "sign": "ONC-U6",
         "underflow": "ONC-U7",
+        "float6-nan": "ONC-U8",
     },
     files=samples.FILES,
     samples=samples.samples,

@@ -6,8 +6,10 @@ from tiebreak.golden.operators.model import Answer, Contest
 
 DOCUMENT = "ONNX operator schema, Cast-25"
 OLDER = "ONNX operator schema, Cast-19, -21, -23 and -24"
+NEWER = "ONNX operator schema, Cast-28"
 BEFORE_24 = "ONNX operator schema, Cast-19, -21 and -23"
 FLOAT8_PAGE = "ONNX documentation, technical/float8"
+FLOAT6_PAGE = "ONNX documentation, technical/float6"
 FLOAT4_PAGE = "ONNX documentation, technical/float4"
 INT4_PAGE = "ONNX documentation, technical/int4"
 INT2_PAGE = "ONNX documentation, technical/int2"

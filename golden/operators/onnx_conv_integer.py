@@ -33,7 +33,7 @@ FORMS = ((*OPERANDS, *POINTS), *((*OPERANDS, point) for point in POINTS))
 
 CLAUSES = (
     Clause("OCI-F1", "Zero points are subtracted: x - x_zero_point meets w - w_zero_point.",
-           f"{DOCUMENT}, inputs; {PADDED}"),
+           f"{DOCUMENT}, inputs; {PADDED}", derived=True),
     Clause("OCI-F2", "An output element is the sum of the products over its window. Products never overflow, sums only "
            "beyond 32 bits.", f"{DOCUMENT}: the production must never overflow"),
     Clause("OCI-G1", "Pads add pixels that stand for 0: x's zero point.",

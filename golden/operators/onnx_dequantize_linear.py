@@ -1,4 +1,4 @@
-"""`onnx.DequantizeLinear` of every operator set from 10 to 25."""
+"""`onnx.DequantizeLinear` of every operator set from 10 to 28."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import BYTES, E8M0, FLOAT4, FLOAT8, INT2, OPSETS, REALS, WORDS
+from tiebreak.golden.onnx_types import BYTES, E8M0, FLOAT4, FLOAT6, FLOAT8, INT2, OPSETS, REALS, WORDS
 from tiebreak.golden.operators import onnx_linear as linear
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_integer
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, Version
@@ -22,7 +22,7 @@ ID = "onnx.DequantizeLinear"
 DOCUMENT = "ONNX operator schema, DequantizeLinear-21"
 OLDER = "ONNX operator schema, DequantizeLinear-10, -13 and -19"
 NEWER = "ONNX operator schema, DequantizeLinear-23"
-NEWEST = "ONNX operator schema, DequantizeLinear-24 and -25"
+NEWEST = "ONNX operator schema, DequantizeLinear-24, -25 and -28"
 
 CLAUSES = (
     Clause("OND-F1", "The zero point is subtracted from x, not within x's own type.", f"{DOCUMENT}, formula"),
@@ -70,7 +70,7 @@ CLAUSES = (
     ),
     Clause(
         "OND-E1",
-        "Of float 8 and float 4 inputs the formula is the same, zero point included.",
+        "Of float 8, float 6 and float 4 inputs the formula is the same, zero point included.",
         f"{NEWER}, types",
         situation="a float input",
     ),
@@ -79,13 +79,14 @@ CLAUSES = (
         "A NaN x gives NaN; an infinite one the infinity of the product's sign: the types are IEEE's.",
         f"{DOCUMENT}, types; ONNX Cast-19, tables",
         situation="a float input",
+        derived=True,
     ),
     Clause("OND-I2", "x may be of 2 or 4 bits.", f"{NEWEST}, types", situation="a type of 2 or 4 bits"),
     Clause("OND-S1", "y has the shape of x.", f"{DOCUMENT}, outputs"),
     Clause(
         "OND-V1",
         "Opset 10 is per tensor only; axis came with 13, float 8, float16 and bfloat16 with 19, blocks and 4 and 16 "
-        "bits with 21, output_dtype and float 4 with 23, 2 bits with 25.",
+        "bits with 21, output_dtype and float 4 with 23, 2 bits with 25, float 6 with 28.",
         f"{OLDER}, and later ones",
         situation="another opset than 21",
     ),
@@ -138,7 +139,8 @@ VERSIONS = {
 }
 VERSIONS[24] = Version(REALS, (*REALS, *E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
 VERSIONS[25] = Version(REALS, VERSIONS[24].scale, (*VERSIONS[23].narrow, *INT2), VERSIONS[23].attributes)
-INPUTS = VERSIONS[25].narrow
+VERSIONS[28] = Version(REALS, VERSIONS[24].scale, (*VERSIONS[25].narrow, *FLOAT6), VERSIONS[23].attributes)
+INPUTS = VERSIONS[28].narrow
 
 
 def asked(types: Types, attributes: Mapping[str, Any]) -> tuple[str, str, str, Mapping[str, Any]]:

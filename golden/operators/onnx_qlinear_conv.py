@@ -38,17 +38,17 @@ SCALARS = ("x_scale", "x_zero_point", "y_scale", "y_zero_point")
 
 CLAUSES = (
     Clause("OQC-F1", "Zero points are subtracted: x - x_zero_point meets w - w_zero_point.",
-           f"{DOCUMENT}: quantized tensors, their scales and zero points"),
+           f"{DOCUMENT}: quantized tensors, their scales and zero points", derived=True),
     Clause("OQC-F2", "An output element is the sum of the products over its window, exact.",
-           f"{DOCUMENT}: the convolution operator; {MATMUL}: production must never overflow"),
+           f"{DOCUMENT}: the convolution operator; {MATMUL}: production must never overflow", derived=True),
     Clause("OQC-F3", "B is added to the sum: its scale is x_scale * w_scale, its zero point 0.", f"{DOCUMENT}, B",
            situation="a bias"),
     Clause("OQC-F4", "The sum stands for itself times x_scale * w_scale.", f"{DOCUMENT}, B: its scale"),
     Clause("OQC-F5", "That number is divided by y_scale, and y_zero_point is added to the rounded quotient.",
-           f"{MATMUL}: the quantization formula; {QUANTIZE}; the schema itself is silent"),
-    Clause("OQC-R1", "The quotient is rounded to nearest, ties to even.", f"{MATMUL}; {QUANTIZE}"),
+           f"{MATMUL}: the quantization formula; {QUANTIZE}; the schema itself is silent", derived=True),
+    Clause("OQC-R1", "The quotient is rounded to nearest, ties to even.", f"{MATMUL}; {QUANTIZE}", derived=True),
     Clause("OQC-C1", "y saturates to the range of its type.", f"{MATMUL}; {QUANTIZE}",
-           situation="a result out of range"),
+           situation="a result out of range", derived=True),
     Clause("OQC-G1", "Pads add pixels that stand for 0: x's zero point.",
            f"{PADDED}; the schema names no value", situation="padding"),
     Clause("OQC-G2", "SAME_UPPER and SAME_LOWER pad so that the output has ceil(size / stride) pixels; an odd one is "

@@ -1,4 +1,4 @@
-"""`onnx.QuantizeLinear` of every operator set from 10 to 25.
+"""`onnx.QuantizeLinear` of every operator set from 10 to 28.
 
 Nodes whose x and y_scale have one real type, with an integer output of 4 to 16 bits and a scalar scale or one axis, are
 solved as a Quantization. All others are solved element by element (Elementwise).
@@ -20,6 +20,7 @@ from tiebreak.golden.onnx_types import (
     CLASSIC_REALS,
     E8M0,
     FLOAT4,
+    FLOAT6,
     FLOAT8,
     INT2,
     LARGEST_FOR_INFINITY,
@@ -36,6 +37,7 @@ from tiebreak.golden.operators.onnx_quantize_linear_contested import (
     CONTESTED,
     DOCUMENT,
     FLOAT4_PAGE,
+    FLOAT6_PAGE,
     NEWER,
     NEWEST,
 )
@@ -47,7 +49,7 @@ from tiebreak.golden.samples import onnx_quantize_linear as samples
 ID = "onnx.QuantizeLinear"
 OLDER = "ONNX operator schema, QuantizeLinear-10, -13 and -19"
 
-OUTPUTS = (*CLASSIC_OUTPUTS, *INT2, *FLOAT8, *FLOAT4)
+OUTPUTS = (*CLASSIC_OUTPUTS, *INT2, *FLOAT8, *FLOAT4, *FLOAT6)
 
 WIDE = (*REALS, "int32")
 OLD_WIDE = ("float32", "int32")
@@ -70,6 +72,7 @@ VERSIONS = {
 }
 VERSIONS[24] = Version(WIDE, (*WIDE, *E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
 VERSIONS[25] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[23].narrow, *INT2), VERSIONS[23].attributes)
+VERSIONS[28] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[25].narrow, *FLOAT6), VERSIONS[23].attributes)
 
 CLAUSES = (
     Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
@@ -166,29 +169,29 @@ CLAUSES = (
         "ONQ-E1",
         "To a float 8 type the quotient is rounded to nearest, ties to even; subnormals are kept.",
         CAST,
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
     Clause(
         "ONQ-E2",
         "With saturate (the default) what rounds beyond the largest float 8 value becomes it.",
         CAST,
         when={"saturate": True},
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
     Clause(
         "ONQ-E3",
         "Without saturate it becomes NaN, or in float8_e5m2 an infinity.",
         CAST,
         when={"saturate": False},
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
-    Clause("ONQ-E4", "A NaN x gives NaN in a float 8 type.", CAST, situation="a float 8 or float 4 output"),
+    Clause("ONQ-E4", "A NaN x gives NaN in a float 8 type.", CAST, situation="a small float output"),
     Clause(
         "ONQ-E5",
         "An infinite quotient is beyond the largest float 8 value, as ONQ-E2 and ONQ-E3 say; up to operator set 23 it "
         "becomes NaN in the types with one zero, saturate or not.",
         f"{CAST}, row Inf, and those of Cast-24",
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
     Clause(
         "ONQ-E6",
@@ -197,25 +200,31 @@ CLAUSES = (
         situation="a float4_e2m1fn output",
     ),
     Clause(
+        "ONQ-E8",
+        "float6_e2m3fn and float6_e3m2fn are rounded to nearest, ties to even, and end at -7.5 and 7.5, -28 and 28.",
+        FLOAT6_PAGE,
+        situation="a float 6 output",
+    ),
+    Clause(
         "ONQ-E7",
         "A negative quotient that rounds to zero gives -0, where the type has one: Cast's table has both zeros, and "
         "rounding to nearest keeps the sign.",
         f"{CAST}; IEEE 754-2019, 6.3",
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
     Clause(
         "ONQ-V1",
         "Opset 10 is per tensor only; axis came with 13, float 8 types and float16 with 19, blocks and 4 and 16 bits "
-        "with 21, types of its own for y_scale with 23, 2 bits with 25.",
+        "with 21, types of its own for y_scale with 23, 2 bits with 25, float 6 with 28.",
         f"{OLDER}, and later ones",
         situation="another opset than 21",
     ),
     Clause(
         "ONQ-U4",
-        "What a zero point other than 0 does to a float 8 or float 4 output.",
+        "What a zero point other than 0 does to a float 8, float 6 or float 4 output.",
         f"{DOCUMENT}: silent",
         unspecified=True,
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
     Clause(
         "ONQ-U5",
@@ -235,17 +244,17 @@ CLAUSES = (
     ),
     Clause(
         "ONQ-U7",
-        "What a NaN becomes in float4_e2m1fn.",
-        f"{DOCUMENT}: silent; 6 by {FLOAT4_PAGE}",
+        "What a NaN becomes in float4_e2m1fn or a float 6.",
+        f"{DOCUMENT}: silent; 6 by {FLOAT4_PAGE}; {FLOAT6_PAGE}: unspecified",
         unspecified=True,
-        situation="a float4_e2m1fn output",
+        situation="a float 6 or float 4 output",
     ),
     Clause(
         "ONQ-U8",
         "What an infinite or NaN y_scale gives in a float type.",
         f"{DOCUMENT}: silent",
         unspecified=True,
-        situation="a float 8 or float 4 output",
+        situation="a small float output",
     ),
 )
 
@@ -364,7 +373,7 @@ OPERATOR = Operator(
         "float8_e8m0fnu, there is a result if all readings of the division agree on it (contested)",
         "quotient = x / y_scale, rounded to that type",
         "rounded = round half to even(quotient), an integer, exact",
-        "y = saturate(rounded + y_zero_point), an integer sum, exact; for a float 8 or float 4 type instead",
+        "y = saturate(rounded + y_zero_point), an integer sum, exact; for a float 8, float 6 or float 4 type instead",
         "y = quotient rounded to the output's type, by the tables of Cast beyond its largest value",
     ),
     saturates=True,
@@ -404,6 +413,7 @@ OPERATOR = Operator(
         "float8-nan": "ONQ-E4",
         "float8-infinity": "ONQ-E5",
         "float4": "ONQ-E6",
+        "float6": "ONQ-E8",
         "small-zero": "ONQ-E7",
         "version": "ONQ-V1",
         "float-zero-point": "ONQ-U4",

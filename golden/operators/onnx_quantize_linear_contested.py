@@ -10,6 +10,7 @@ NEWER = "ONNX operator schema, QuantizeLinear-23"
 NEWEST = "ONNX operator schema, QuantizeLinear-24 and -25"
 CAST = "ONNX operator schema, Cast-19, tables of float 8 conversion, to which QuantizeLinear's saturate refers"
 FLOAT4_PAGE = "ONNX documentation, technical/float4, Cast"
+FLOAT6_PAGE = "ONNX documentation, technical/float6, Cast"
 
 CONTESTED = (
     Contest(

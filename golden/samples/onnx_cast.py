@@ -9,17 +9,27 @@ from itertools import pairwise
 from typing import Any
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode, encode
-from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, INT2, INT4
 from tiebreak.golden.samples.model import Sample, Tensor, bits, with_neighbouring_codes
 from tiebreak.golden.vector_inputs.by_witness import witness_kind, witnesses_of
 
-SMALL = (*FLOAT8, *INT4, *FLOAT4, *E8M0, *INT2)
+SMALL = (*FLOAT8, *INT4, *FLOAT4, *E8M0, *INT2, *FLOAT6)
 WIDE = ("float32", "float16", "bfloat16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32")
+# What a float 6 has files with, for brevity: what runtimes cast it from and to, and one type of each kind.
+BESIDE_FLOAT6 = ("float32", "float16", "bfloat16", "int8", "float8_e4m3fn", "float8_e5m2", "float4_e2m1fn", "int4")
+
+
+def has_file(source: str, target: str) -> bool:
+    """Whether casts between two types have a file."""
+    others = [name for name in (source, target) if name not in FLOAT6]
+    return len(others) == 2 or (len(others) == 1 and others[0] in BESIDE_FLOAT6)
+
+
 FILES = tuple(
     (source, target)
     for source in (*WIDE, *SMALL)
     for target in (*SMALL, *WIDE)
-    if source != target and (source in SMALL or target in SMALL)
+    if source != target and (source in SMALL or target in SMALL) and has_file(source, target)
 )
 FULL = (("float32", "float8_e4m3fn"), ("float32", "int4"), ("float8_e5m2", "float16"), ("int8", "uint4"))
 SATURATE: tuple[dict[str, Any], ...] = ({}, {"saturate": False})
@@ -80,13 +90,15 @@ def roles_of(source: str, target: str, attributes: dict[str, Any]) -> Iterator[s
     elif target in FLOAT8:
         yield from ("integer-to-float8",) if whole else ("float8", "zero", "sign")
         yield from ("attributes", "unsaturated") if attributes else ("saturate", "infinity")
+    elif target in FLOAT6:
+        yield from ("float6", "float6-ends", "zero") if whole else ("float6", "float6-ends", "zero", "float6-nan")
     elif target in FLOAT4:
         yield from ("float4", "float4-ends", "zero")
     elif target in INTEGER_TYPES:
         yield from ("wrap",) if whole else ("integer" if target in SMALL else "open-rounding", "beyond-integers")
     elif target == "float16" and source in E8M0:
         yield from ("overflow", "underflow")
-    if target not in INTEGER_TYPES and not whole:
+    if target not in (*INTEGER_TYPES, *FLOAT6) and not whole:
         yield "nan"
     if source in SMALL:
         yield "exact"
@@ -193,7 +205,7 @@ def whole_midpoints(kind: IntegerType, values: Sequence[Fraction]) -> list[int]:
 
 def versions(source: str, target: str) -> Iterator[Sample]:
     """An infinity, a tie and ordinary numbers under other operator sets, where the types are old enough."""
-    if {source, target} & set(INT4) | {source, target} & set(FLOAT4) | {source, target} & {*E8M0, *INT2}:
+    if {source, target} & {*INT4, *FLOAT4, *E8M0, *INT2, *FLOAT6}:
         return
     for more in OLDER:
         kind = ELEMENT_TYPES[source]

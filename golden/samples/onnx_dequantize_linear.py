@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES, FloatType
-from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
+from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT6, FLOAT8, INT2, OPSETS, SINCE, WORDS
 from tiebreak.golden.samples import rounded_twice
 from tiebreak.golden.samples.beside_midpoints import factors, odd_significands
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar, small_scales_of
@@ -17,10 +17,10 @@ from tiebreak.golden.samples.ngraph_dequantize import every_class, integers_of_a
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, LARGE_BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
 from tiebreak.golden.vector_inputs.by_theme import scale_name
 
-INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4)
+INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4, *FLOAT6)
 LEFT_OFF = {  # types without a file, for brevity
-    "float16": ("uint2", "float8_e4m3fnuz", "float8_e5m2fnuz", "int16"),
-    "bfloat16": ("int2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16"),
+    "float16": ("uint2", "float8_e4m3fnuz", "float8_e5m2fnuz", "int16", *FLOAT6),
+    "bfloat16": ("int2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16", *FLOAT6),
 }
 FILES = tuple(
     (quantized, real) for real in CLASSIC_REALS for quantized in INPUTS if quantized not in LEFT_OFF.get(real, ())

@@ -13,11 +13,9 @@ from itertools import pairwise
 from typing import Any
 
 from tiebreak.golden.elements import (
-    ELEMENT_TYPES,
     FLOAT_TYPES,
     INTEGER_TYPES,
     SMALL_FLOAT_TYPES,
-    FloatType,
     decode,
     encode,
     neighbour,
@@ -26,6 +24,7 @@ from tiebreak.golden.onnx_types import (
     CLASSIC_OUTPUTS,
     CLASSIC_REALS,
     FLOAT4,
+    FLOAT6,
     FLOAT8,
     INT2,
     LARGEST_FOR_INFINITY,
@@ -46,11 +45,11 @@ from tiebreak.golden.samples.onnx_shapes import (
 from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 HALF = Fraction(1, 2)
-NEW_OUTPUTS = (*INT2, *FLOAT8, *FLOAT4)
+NEW_OUTPUTS = (*INT2, *FLOAT8, *FLOAT4, *FLOAT6)
 INT32_OUTPUTS = ("int8", "uint8", "int16", "uint4", "float8_e4m3fn")
 NARROW = {
-    "float16": ("float8_e4m3fnuz", "uint2"),
-    "bfloat16": ("float8_e5m2fnuz", "int2"),
+    "float16": ("float8_e4m3fnuz", "uint2", *FLOAT6),
+    "bfloat16": ("float8_e5m2fnuz", "int2", *FLOAT6),
 }  # outputs without a file, for brevity
 NARROW_PLAIN = {"float16": ("uint4", "int16"), "bfloat16": ("int4", "uint16")}
 FULL = ("int2", "float8_e4m3fn", "float4_e2m1fn")
@@ -346,9 +345,8 @@ def around_midpoints(pair: Pair, scale: Fraction, step: int, *, negative: int = 
 
 def small_floats(pair: Pair) -> Iterator[Sample]:
     """Every midpoint of the type, what is beyond it with and without saturation, NaN, infinities and zeros."""
-    zero, eight = pair.zero(0), pair.quantized != "float4_e2m1fn"
-    kind, role = ELEMENT_TYPES[pair.quantized], "float8" if eight else "float4"
-    assert isinstance(kind, FloatType)
+    kind = SMALL_FLOAT_TYPES[pair.quantized]
+    zero, eight, role = pair.zero(0), kind.bits == 8, f"float{kind.bits}"
     for scale, step in ((Fraction(1), 1), (Fraction(3), 7), (Fraction(1, 10), 11)):
         held = Fraction(decode(encode(scale, FLOAT_TYPES[pair.scale]), FLOAT_TYPES[pair.scale]))
         tensors = (pair.x(around_midpoints(pair, held, step)), scalar(pair.scale, scale), zero)
@@ -395,6 +393,6 @@ def odd_floats(pair: Pair) -> Iterator[Sample]:
     ):
         tensors = (pair.x(x), scalar(pair.scale, scale), zero)
         yield Sample(f"scale-{name}", pair.node(), tensors, ("SmallFloat", flag), (role,))
-    if pair.quantized == "float4_e2m1fn" and pair.real != "int32":
+    if SMALL_FLOAT_TYPES[pair.quantized].nan_bits is None and pair.real != "int32":
         tensors = (pair.x([math.nan, 1]), one, zero)
         yield Sample("nan", pair.node(), tensors, ("SmallFloat", "NaN"), ("float4-nan",))
