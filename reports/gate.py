@@ -50,6 +50,9 @@ def print_gate(found: Mapping[str, Any]) -> None:
         console.print(f"… and {len(found['new']) - MOST} more root causes: see --json")
     for row in found["hazards"][:MOST]:
         console.print(f"[cyan]hazard[/] {terminal_text(hazard_line(row), 600)}", soft_wrap=True)
+    for row in found["other_orders"][:MOST]:
+        colour = "red" if found["strict"] else "cyan"
+        console.print(f"[{colour}]other order[/] {terminal_text(new_order_line(row), 600)}", soft_wrap=True)
     for row in found["failures"][:MOST]:
         console.print(f"[red]failed[/] {terminal_text(new_failure_line(row), 600)}", soft_wrap=True)
     for row in found["waivers"]:
@@ -64,8 +67,12 @@ def print_gate(found: Mapping[str, Any]) -> None:
 
 
 def headline(found: Mapping[str, Any]) -> str:
-    accepted = found.get("updated") and (found["new"] or found["failures"]) and found["exit"] == EXIT_CONFORMS
+    accepted = found.get("updated") and news(found) and found["exit"] == EXIT_CONFORMS
     return "accepted: what is new is in the baseline now" if accepted else HEADLINES[found["exit"]]
+
+
+def news(found: Mapping[str, Any]) -> bool:
+    return bool(found["new"] or found["failures"] or (found["strict"] and found["other_orders"]))
 
 
 def new_cause_lines(row: Mapping[str, Any], run: str) -> list[str]:
@@ -95,6 +102,12 @@ def new_failure_line(row: Mapping[str, Any]) -> str:
     kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
     where = f"{row['backend']}, {row['operator']}"
     return f"{where}: {kind} in {row['cases']:,} cases, first {row['first']}: {gist(row['message'])[:200]}"
+
+
+def new_order_line(row: Mapping[str, Any]) -> str:
+    """Results of another order of the document's steps, in one line."""
+    told = f"{row['elements']:,} elements in {row['cases']:,} cases, first {row['first']}"
+    return f"{row['backend']}, {row['operator']}: {told}"
 
 
 def waiver_line(row: Mapping[str, Any]) -> str:
@@ -132,6 +145,7 @@ def gate_markdown(found: Mapping[str, Any]) -> str:
     left_out = len(found["new"]) - MOST
     lines += [f"- {left_out} more root causes"] if left_out > 0 else []
     lines += [f"- **hazard** {code_span(hazard_line(row))}" for row in found["hazards"][:MOST]]
+    lines += [f"- **other order** {code_span(new_order_line(row))}" for row in found["other_orders"][:MOST]]
     lines += [f"- **failed** {code_span(new_failure_line(row))}" for row in found["failures"][:MOST]]
     lines += [
         f"- **{row['status']}** {code_span(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED
@@ -175,6 +189,8 @@ def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
         )
     for row in found["failures"]:
         yield junit_case(row["backend"], f"{row['operator']}: {row['verdict']}", "error", [new_failure_line(row)])
+    for row in found["other_orders"] if found["strict"] else ():
+        yield junit_case(row["backend"], f"{row['operator']}: other order", "failure", [new_order_line(row)])
     for row in found["waivers"]:
         kind = {"stale": "failure", "not run": "skipped"}.get(row["status"], "")
         yield junit_case("waivers", row["waiver"], kind, [waiver_line(row)] if kind else [])

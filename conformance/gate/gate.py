@@ -30,11 +30,18 @@ USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
 
 def gate(
-    run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date, *, judge_foreign: bool = False
+    run: Run,
+    baseline: Run | None,
+    waivers: Sequence[Waiver],
+    today: date,
+    *,
+    judge_foreign: bool = False,
+    strict: bool = False,
 ) -> dict[str, Any]:
     """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
     A new deviation from a document that the backend does not claim is a hazard, and new only with `judge_foreign`.
+    Another order of steps than the baseline's is told, and fails only if `strict`; no waiver is for it.
     DamagedFile if a table has values that no run writes.
     """
     base = side_of(
@@ -52,6 +59,8 @@ def gate(
     found: dict[str, Any] = {
         "new": causes_among(judged, judged["new"], side, base, specs),
         "hazards": causes_among(judged, judged["hazard"], side, base, specs),
+        "other_orders": new_orders(side, base, judge_foreign=judge_foreign),
+        "strict": strict,
         "failures": failures,
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
         "not_run": not_run(side, base),
@@ -64,7 +73,9 @@ def gate(
 def exit_code_of_gate(found: Mapping[str, Any]) -> int:
     """The exit code of the gate; a waiver that no longer matches counts like a new discrepancy."""
     return exit_code(
-        discrepancies=bool(found["new"]) or any(row["status"] == STALE for row in found["waivers"]),
+        discrepancies=bool(found["new"])
+        or bool(found["strict"] and found["other_orders"])
+        or any(row["status"] == STALE for row in found["waivers"]),
         failures=bool(found["failures"]),
         ran=bool(found["counts"]["ran"]),
     )
@@ -143,6 +154,20 @@ def causes_among(
 def number_text(value: Any) -> str:
     """A value as text; a float that is a whole number without a fraction."""
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
+
+
+def new_orders(side: Side, base: Side, *, judge_foreign: bool) -> list[dict[str, Any]]:
+    """By backend and operator, the cases with more results of another order than the baseline has there."""
+    own = side.cases[(side.cases["other_order"] > 0) & (judge_foreign | (side.cases["document"] != FOREIGN))]
+    pairs = own[[*CASE, "other_order"]].merge(base.cases[[*CASE, "other_order"]], on=CASE, how="left")
+    more = pairs[pairs["other_order_x"] > pairs["other_order_y"].fillna(0)]
+    grouped = more.groupby(["backend", "operator"], sort=False)
+    counts = grouped.agg(cases=("case", "size"), elements=("other_order_x", "sum"), first=("case", "first"))
+    return [
+        {"backend": backend, "operator": operator, "cases": int(row["cases"]), "elements": int(row["elements"])}
+        | {"first": str(row["first"])}
+        for (backend, operator), row in rows_by_key(counts).items()
+    ]
 
 
 def new_failures(side: Side, base: Side, specs: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -241,9 +266,14 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
     }
 
 
+def news_of(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What fails the gate but for its waivers."""
+    return [*found["new"], *found["failures"], *(found["other_orders"] if found["strict"] else [])]
+
+
 def may_update(found: Mapping[str, Any], *, accept: bool) -> bool:
     """Whether the run may become the baseline: nothing is new, or the news is accepted; never if nothing ran."""
-    return bool(found["counts"]["ran"]) and (accept or not (found["new"] or found["failures"]))
+    return bool(found["counts"]["ran"]) and (accept or not news_of(found))
 
 
 def update_baseline(run: Path, baseline: Path) -> None:

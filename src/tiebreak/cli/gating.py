@@ -14,6 +14,7 @@ from tiebreak.cli.options import (
     DISCARD,
     JSON,
     JUDGE_FOREIGN,
+    STRICT,
     backends_option,
     check_apart,
     level_option,
@@ -73,6 +74,7 @@ def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as
 @click.option("--update", is_flag=True, help="Make the run the baseline if nothing new failed.")
 @click.option("--accept", is_flag=True, help="With --update: also if something did.")
 @JUDGE_FOREIGN
+@STRICT
 @JSON
 @click.pass_context
 def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
@@ -91,7 +93,8 @@ def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     if chosen["backends"]:
         run_first(run_dir, chosen, silent=as_json)
     fresh = update and accept
-    found = gate_findings(run_dir, baseline, waivers, fresh=fresh, judge_foreign=chosen["judge_foreign"])
+    how = {name: chosen[name] for name in ("judge_foreign", "strict")}
+    found = gate_findings(run_dir, baseline, waivers, fresh=fresh, **how)
     if update and baseline is not None:
         found |= update_if_allowed(found, run_dir, baseline, accept=accept)
     write_findings(found, chosen["junit"], chosen["sarif"])
@@ -127,7 +130,7 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
     baseline_run(baseline, fresh=chosen["update"] and chosen["accept"])  # a mistake is told before anything runs
     selection = Selection(level=chosen["level"], **selection_keywords({name: chosen[name] for name in SELECTING}))
     limits = RunLimits(chosen["time_limit"], chosen["memory_limit"])
-    how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign")}
+    how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign", "strict")}
     main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "tables", **how)
 
 
@@ -154,7 +157,7 @@ def print_findings(found: dict[str, Any]) -> None:
 
 
 def gate_findings(
-    run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool, judge_foreign: bool
+    run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool, judge_foreign: bool, strict: bool
 ) -> dict[str, Any]:
     """The gate's findings with the folders. InvalidInput for a missing baseline, unless this run creates it."""
     from datetime import UTC, datetime
@@ -168,7 +171,7 @@ def gate_findings(
     base = baseline_run(baseline, fresh=fresh)
     names = [*versions_of(run), *(versions_of(base) if base else ()), *registered()]
     entries = read_waivers(waivers, names) if waivers is not None else []
-    found = judged(run, base, entries, datetime.now(UTC).date(), judge_foreign=judge_foreign)
+    found = judged(run, base, entries, datetime.now(UTC).date(), judge_foreign=judge_foreign, strict=strict)
     files = {"baseline": baseline, "waiver_file": waivers}
     return {"run": str(run_dir)} | {name: str(path) if path else None for name, path in files.items()} | found
 

@@ -23,6 +23,11 @@ JUDGE_FOREIGN = click.option(
     is_flag=True,
     help="Let a deviation from a document that the backend does not claim count for the exit code, too.",
 )
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Let results of another order of a document's steps (other-order) count for the exit code, too.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 

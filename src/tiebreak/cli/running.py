@@ -14,6 +14,7 @@ from tiebreak.cli.options import (
     DISCARD,
     JSON,
     JUDGE_FOREIGN,
+    STRICT,
     backends_option,
     input_option,
     level_option,
@@ -57,6 +58,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
 )
 @JUDGE_FOREIGN
+@STRICT
 @scheduling
 @click.option(
     "-v", "--verbose", is_flag=True, help="Print all of the tables, as `tiebreak report --text` does, and the stages."
@@ -85,7 +87,7 @@ def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
         if chosen["resume"] is not None:
             return resume_job(chosen["resume"], show=show, cluster=cluster)
         others: dict[str, Any] = {"show": show, "command": command, "cluster": cluster}
-        others |= {name: chosen[name] for name in ("discard", "judge_foreign")}
+        others |= {name: chosen[name] for name in ("discard", "judge_foreign", "strict")}
         return main_job(chosen["backends"], selection_of(chosen), folder_of(chosen), limits_of(chosen), **others)
 
 
