@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_type, check_scale_has_axes
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import OPSETS, SINCE
+from tiebreak.golden.onnx_types import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE
 from tiebreak.golden.operators import (
     microsoft_matmul_nbits,
     microsoft_qgemm,
@@ -172,10 +172,14 @@ def earliest_opset(written: OnnxNode) -> int:
 
 def earliest_of_cast(written: OnnxNode) -> int:
     """The same for a Cast: in a type with one zero an infinity means another number from LARGEST_FOR_INFINITY on."""
-    changed = onnx_cast.LARGEST_FOR_INFINITY
     since = [onnx_cast.SINCE.get(name, 19) for name in (*written.inputs, written.output)]
     since += [ATTRIBUTES_SINCE.get(name, 19) for name in written.attributes]
-    return max(since + ([changed] if written.output in onnx_cast.ONE_ZERO and written.opset >= changed else []))
+    return max(since + changed_infinities(written))
+
+
+def changed_infinities(written: OnnxNode) -> list[int]:
+    changed = written.output in ONE_ZERO and written.opset >= LARGEST_FOR_INFINITY
+    return [LARGEST_FOR_INFINITY] if changed else []
 
 
 def earliest_of_linear(written: OnnxNode) -> int:
@@ -185,7 +189,8 @@ def earliest_of_linear(written: OnnxNode) -> int:
     if len(reals) > 1:
         return written.opset
     needs = [SINCE[quantized], 10 if reals == {"float32"} else 19]
-    return max(needs + [ATTRIBUTES_SINCE[name] for name in written.attributes])
+    needs += [ATTRIBUTES_SINCE[name] for name in written.attributes]
+    return max(needs + (changed_infinities(written) if quantizes else []))
 
 
 def onnx_attributes(node: Node) -> dict[str, Any]:

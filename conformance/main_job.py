@@ -95,13 +95,15 @@ def main_job(
     cluster: Cluster | None = None,
     discard: bool = False,
     judge_foreign: bool = False,
+    strict: bool = False,
 ) -> int:
     """Run the selected cases on the backends, write the run folder and return the exit code.
 
     The backends run on this machine, or on a Dask `cluster`. `command` is recorded as what started the run (default:
     the words of this process). `judge_foreign` makes deviations from documents that a backend does not claim count for
-    the exit code. Raises TiebreakError for bad input, a backend that can't be started, a folder where
-    another run is going on, or, without `discard`, one with an unfinished run.
+    the exit code, `strict` what another order of a document's steps gives. Raises TiebreakError for bad input, a
+    backend that can't be started, a folder where another run is going on, or, without `discard`, one with an unfinished
+    run.
     """
     command = command or shlex.join(["tiebreak", *sys.argv[1:]])
     # A worker on another machine has files of its own, so only that worker can check a spec.
@@ -112,7 +114,8 @@ def main_job(
         if not discard:
             check_discardable(folder)
         with watched(show) as watch:
-            facts = {"command": command, "judge_foreign": judge_foreign, **asdict(how), "folder": str(folder)}
+            facts = {"command": command, "judge_foreign": judge_foreign, "strict": strict}
+            facts |= {**asdict(how), "folder": str(folder)}
             return run_in_folder(checked, selection, folder, how, facts, show=show, cluster=cluster, watch=watch)
 
 

@@ -19,7 +19,7 @@ from tiebreak.conformance.gate.releases import alone, by_name
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.reports.findings import md
 from tiebreak.reports.libraries import release
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import JUDGED, Run
 
 HERE = Path(__file__).parent
 MOST = 12  # changes of one kind that are told one by one
@@ -70,7 +70,7 @@ def summary(run: Run, configurations: Mapping[str, Backends]) -> Iterator[str]:
         for name, backend in zip(configurations, releases, strict=True):
             rows = run.results[run.results["backend"] == backend["name"]]
             failed, refused = rows["verdict"].isin(FAULTS), rows["verdict"] == "unsupported"
-            judged = int(rows[["exact", "working_precision", "deviates"]].to_numpy().sum())
+            judged = int(rows[list(JUDGED)].to_numpy().sum())
             causes = sum(cluster["backend"] == backend["name"] for cluster in run.info["clusters"])
             numbers = (~failed & ~refused).sum(), failed.sum(), refused.sum(), judged, rows["deviates"].sum(), causes
             cells = (md(release(str(backend["version"]))), md(name), *(f"{int(number):,}" for number in numbers))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 # Elements are graded by these numbers; a case takes the greatest of its elements.
-EXACT, WORKING, UNSPECIFIED, DEVIATES = 0, 1, 2, 3
-GRADES = ("exact", "working-precision", "unspecified", "deviates")
+EXACT, WORKING, OTHER_ORDER, UNSPECIFIED, DEVIATES = 0, 1, 2, 3, 4
+GRADES = ("exact", "working-precision", "other-order", "unspecified", "deviates")
 RAN = GRADES  # the verdicts of cases that ran
 FAILED = ("error", "crash", "timeout")
 VERDICTS = (*RAN, "unsupported", *FAILED)
@@ -12,7 +12,7 @@ VERDICTS = (*RAN, "unsupported", *FAILED)
 OWN, FOREIGN, NO_DOCUMENT = "own", "foreign", "none"
 DOCUMENTS = (OWN, FOREIGN, NO_DOCUMENT)
 HAZARD = "hazard"  # how "deviates" is shown where the document is foreign: a conversion hazard
-SHOWN = ("exact", "working-precision", "unspecified", "deviates", HAZARD, "unsupported", *FAILED)
+SHOWN = (*GRADES, HAZARD, "unsupported", *FAILED)
 # How usual an element's operands are: as calibration makes them, unusual but finite, or subnormal, NaN and the like.
 DOMAINS = ("calibrated", "edge", "pathological")
 NOT_DETERMINISTIC = "outputs change"  # the fault of a backend whose two identical calls differ

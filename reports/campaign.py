@@ -12,8 +12,8 @@ from rich.table import Table
 from tiebreak.golden.untrusted_text import printable
 from tiebreak.reports.console import terminal_text
 
-HEADINGS = ("backend", "node", "inputs", "working precision", "unspecified", "mismatches", "status")
-COUNTED = ("working-precision", "unspecified", "deviates")
+HEADINGS = ("backend", "node", "inputs", "working precision", "other order", "unspecified", "mismatches", "status")
+COUNTED = ("working-precision", "other-order", "unspecified", "deviates")
 LONGEST = 200
 MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>\\`*[]|~"}
 
@@ -50,7 +50,7 @@ def sweep_cells(row: Mapping[str, Any]) -> list[str]:
 
 def count_texts(row: Mapping[str, Any]) -> list[str]:
     if "counts" not in row:
-        return ["", "", "", ""]
+        return [""] * (1 + len(COUNTED))
     counts = row["counts"]
     return [f"{count:,}" for count in (row["tried"], *(counts[g] for g in COUNTED))]
 

@@ -31,7 +31,7 @@ Weight = tuple[int, int, int, int]  # sorts findings: place in TOLD, domain, cha
 VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes", "cast": "casts"}
 DOCUMENTS = {"onnx": "ONNX", "ngraph": "nGraph", "tensorflow": "TensorFlow's text", "openvino": "OpenVINO's text"}
 LONGEST_CALL = 90  # characters
-COUNTS = ("judged", "deviates", "as_written")  # cases with calibrated elements
+COUNTS = ("judged", "deviates", "other_order", "as_written")  # cases with calibrated elements
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class LibraryRow:
     foreign: bool
     judged: int
     as_written: int
+    other_order: int
     deviates: int
     operators: int
     deviate_in: int
@@ -62,7 +63,7 @@ class LibraryRow:
 
     @property
     def exact(self) -> int:
-        return self.judged - self.as_written - self.deviates
+        return self.judged - self.as_written - self.other_order - self.deviates
 
 
 def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
@@ -103,14 +104,16 @@ def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
 def calibrated_cases(run: Run, document: str) -> pd.DataFrame:
     """A row for each case with calibrated elements, of pairs of backend and operator whose document this is.
 
-    Columns backend, operator, and COUNTS: whether it was judged, deviates, or is right as written only.
+    Columns backend, operator, and COUNTS: whether it was judged, deviates, is right in another order of steps only, or
+    as written only.
     """
     rows, keys = run.results, ["backend", "operator"]
     asked = rows[rows["document"] == document][keys].drop_duplicates()
     judged = rows[rows["judged_calibrated"] > 0].merge(asked, on=keys)
     deviates = judged["deviates_calibrated"] > 0
-    as_written = (judged["working_calibrated"] > 0) & ~deviates
-    return judged[keys].assign(judged=True, deviates=deviates, as_written=as_written)
+    other_order = (judged["other_order_calibrated"] > 0) & ~deviates
+    as_written = (judged["working_calibrated"] > 0) & ~other_order & ~deviates
+    return judged[keys].assign(judged=True, deviates=deviates, other_order=other_order, as_written=as_written)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,9 @@ def print_gate(found: Mapping[str, Any]) -> None:
         console.print(f"… and {len(found['new']) - MOST} more root causes: see --json")
     for row in found["hazards"][:MOST]:
         console.print(f"[cyan]hazard[/] {terminal_text(hazard_line(row), 600)}", soft_wrap=True)
+    for row in found["other_orders"][:MOST]:
+        colour = "red" if found["strict"] else "cyan"
+        console.print(f"[{colour}]other order[/] {terminal_text(new_order_line(row), 600)}", soft_wrap=True)
     for row in found["failures"][:MOST]:
         console.print(f"[red]failed[/] {terminal_text(new_failure_line(row), 600)}", soft_wrap=True)
     for row in found["waivers"]:
@@ -82,6 +85,7 @@ def reasons(found: Mapping[str, Any]) -> list[str]:
     said = {
         "new discrepancies": found["new"],
         "new conversion hazards": asked and found["hazards"],
+        "other orders of steps": found["strict"] and found["other_orders"],
         CHANGED: asked and found["changed"],
         LOST: found["must_run"] and found["not_run"],
         "a waiver that no longer matches": any(row["status"] == "stale" for row in found["waivers"]),
@@ -127,6 +131,12 @@ def new_failure_line(row: Mapping[str, Any]) -> str:
     return f"{where}: {kind} in {row['cases']:,} cases, first {row['first']}: {gist(row['message'])[:200]}"
 
 
+def new_order_line(row: Mapping[str, Any]) -> str:
+    """Results of another order of the document's steps, in one line."""
+    told = f"{row['elements']:,} elements in {row['cases']:,} cases, first {row['first']}"
+    return f"{row['backend']}, {row['operator']}: {told}"
+
+
 def waiver_line(row: Mapping[str, Any]) -> str:
     return f"{row['waiver']} {NOTED[row['status']]}: {row['why']} ({row['elements']:,} elements; {row['link']})"
 
@@ -157,6 +167,7 @@ def gate_markdown(found: Mapping[str, Any]) -> str:
     left_out = len(found["new"]) - MOST
     lines += [f"- {left_out} more root causes"] if left_out > 0 else []
     lines += [f"- **hazard** {code_span(hazard_line(row))}" for row in found["hazards"][:MOST]]
+    lines += [f"- **other order** {code_span(new_order_line(row))}" for row in found["other_orders"][:MOST]]
     lines += [f"- **failed** {code_span(new_failure_line(row))}" for row in found["failures"][:MOST]]
     lines += [
         f"- **{row['status']}** {code_span(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED
@@ -207,6 +218,8 @@ def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
         yield junit_case(row["backend"], f"{row['operator']}: {row['verdict']}", "error", [new_failure_line(row)])
     for what, row, line in changed_and_lost(found):
         yield junit_case(row["backend"], f"{row['operator']}: {what}", "failure", [line])
+    for row in found["other_orders"] if found["strict"] else ():
+        yield junit_case(row["backend"], f"{row['operator']}: other order", "failure", [new_order_line(row)])
     for row in found["waivers"]:
         kind = {"stale": "failure", "not run": "skipped"}.get(row["status"], "")
         yield junit_case("waivers", row["waiver"], kind, [waiver_line(row)] if kind else [])

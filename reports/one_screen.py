@@ -102,6 +102,7 @@ def library_text(row: LibraryRow) -> str:
     )
     share = f"{percent(row.deviates, row.judged)} of {plural(row.judged, 'everyday case')} deviate"
     parts = [f"{share}, in {row.deviate_in:,} of {plural(row.operators, 'operator')}"] if row.judged else []
+    parts += [f"{plural(row.other_order, 'case')} right in another order of steps"] if row.other_order else []
     parts += [f"contradicts itself {plural(row.itself, 'time')}"] if row.itself else []
     parts += [f"{plural(row.failed, 'case')} failed"] if row.failed else []
     return printable(f"{name}: {'; '.join(parts) or 'no everyday case is judged'}", LONGEST)

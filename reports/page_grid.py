@@ -9,7 +9,16 @@ from tiebreak.golden.verdicts import FAILED, HAZARD
 from tiebreak.reports.records import Run
 from tiebreak.reports.verdict_matrix import Cells, compact, folded_groups, folded_label, mark_of
 
-LOOKS = {"✗": "fail", "!": "broke", "⇄": "hazard", "≈": "pass", "✓": "pass", "?": "open", "∅": "idle"}  # CSS classes
+LOOKS = {
+    "✗": "fail",
+    "!": "broke",
+    "⇄": "hazard",
+    "≋": "other",
+    "≈": "pass",
+    "✓": "pass",
+    "?": "open",
+    "∅": "idle",
+}  # CSS classes
 
 
 def grid_rows(run: Run, counts: Cells) -> Iterator[tuple[str, str, list[str]]]:

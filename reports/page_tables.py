@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import COUNTS, JUDGED, Run
 from tiebreak.reports.report_data import Members, Names, judged_exponents, places_by, plots_of
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.severity import percent
@@ -40,8 +40,7 @@ def report_tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
 def overview(run: Run, names: Names) -> list[dict[str, Any]]:
     """A row for each operator and rounding mode; a cell for each backend, None where no case was planned."""
     keys = ["operator", "round_mode", "backend"]
-    counts = ["exact", "working_precision", "unspecified", "deviates"]
-    elements = run.results.groupby(keys, observed=True)[counts].sum()
+    elements = run.results.groupby(keys, observed=True)[list(COUNTS)].sum()
     cases = run.results.groupby([*keys, "verdict"], observed=True).size()
     found: dict[Any, dict[str, int]] = {}
     for (*key, verdict), count in values_by_key(cases):
@@ -66,7 +65,7 @@ def overview_cell(elements: dict[Any, int], cases: dict[str, int], *, foreign: b
     planned = sum(cases.values())
     failed, idle = sum(cases.get(verdict, 0) for verdict in FAILED), cases.get("unsupported", 0)
     differ = elements["deviates"]
-    judged = elements["exact"] + elements["working_precision"] + differ
+    judged = sum(elements[name] for name in JUDGED)
     notes = [f"! {failed:,} of {planned:,} cases failed"] if failed else []
     notes += [f"∅ {idle:,} of {planned:,} cases unsupported"] if idle else []
     if judged:
@@ -82,14 +81,12 @@ def overview_cell(elements: dict[Any, int], cases: dict[str, int], *, foreign: b
 
 def verdict_rows(run: Run) -> list[dict[str, Any]]:
     """For each backend and operator: cases by verdict, planned and run, and judged and deviating elements."""
-    elements = run.results.groupby(["backend", "operator"], observed=True)[
-        ["elements", "exact", "working_precision", "unspecified", "deviates"]
-    ].sum()
+    elements = run.results.groupby(["backend", "operator"], observed=True)[["elements", *COUNTS]].sum()
     totals = {key: {name: int(value) for name, value in row.items()} for key, row in rows_by_key(elements).items()}
     rows = []
     for (backend, operator), verdicts in verdict_counts(run.results).items():
         sums = totals[backend, operator]
-        judged = sums["exact"] + sums["working_precision"] + sums["deviates"]
+        judged = sum(sums[name] for name in JUDGED)
         ran = sum(verdicts.get(verdict, 0) for verdict in RAN)
         planned = sum(verdicts.values())
         share = percent(sums["deviates"], judged)

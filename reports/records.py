@@ -22,7 +22,7 @@ from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished
 from tiebreak.golden.problem import Array, array_of, codes_of, kind_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.verdicts import DOMAINS, OWN
+from tiebreak.golden.verdicts import DOMAINS, GRADES, OWN
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.run_info import check_info
 from tiebreak.reports.table_files import read_table, write_table
@@ -34,12 +34,16 @@ INFO, RESULTS, DISCREPANCIES, CASES, OUTPUTS = RECORDS
 OFFLINE = "offline"  # the level of runs by `tiebreak verify`, whose device no command reaches
 LARGEST_INFO = 1 << 30  # bytes of run.json
 MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
-DOMAIN_COLUMNS = tuple(f"{what}_{domain}" for domain in DOMAINS[:2] for what in ("judged", "working", "deviates"))
+COUNTS = tuple(grade.replace("-", "_") for grade in GRADES)  # of elements, by grade
+JUDGED = tuple(name for name in COUNTS if name != "unspecified")
+DOMAIN_COLUMNS = tuple(
+    f"{what}_{domain}" for domain in DOMAINS[:2] for what in ("judged", "working", "other_order", "deviates")
+)
 TEXT_COLUMNS = ("backend", "version", "operator", "case", "origin", "round_mode", "input_type", "output_type", "flags")
 RESULT_DTYPES = {
     **dict.fromkeys((*TEXT_COLUMNS, "clauses", "document", "domain", "verdict", "message", "fault"), "string"),
     "seconds": "float64",
-    **dict.fromkeys(("elements", "exact", "working_precision", "unspecified", "deviates"), "int64"),
+    **dict.fromkeys(("elements", *COUNTS), "int64"),
     **dict.fromkeys((*DOMAIN_COLUMNS, *MODE_COLUMNS), "int64"),
     "digest": "uint64",
 }
@@ -58,8 +62,12 @@ DISCREPANCY_DTYPES = {
     "boundary_ulp": "float64",
     **dict.fromkeys(("document", "domain", "cause_id", "cause", "clause"), "string"),
 }
-# What older runs lack, with what they meant: every document was taken for the backend's own.
-LATER = {"document": OWN, "domain": "", "cause_id": "", **dict.fromkeys((*DOMAIN_COLUMNS, "digest"), 0)}
+OF_ORDERS = ("other_order", *(f"other_order_{domain}" for domain in DOMAINS[:2]))  # columns that runs once lacked
+# What older runs lack, with what they meant: every document was taken for the backend's own, and its order for the one.
+LATER = {
+    **{"document": OWN, "domain": "", "cause_id": ""},
+    **dict.fromkeys(("other_order", *DOMAIN_COLUMNS, "digest"), 0),
+}
 
 
 class NotWritten(InvalidInput):

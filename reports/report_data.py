@@ -19,7 +19,7 @@ from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DOMAINS, FOREIGN, OWN, VERDICTS
 from tiebreak.reports.plots import DISTANCE, distance_plot, exponent_plot
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import JUDGED, Run
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import values_by_key
 from tiebreak.reports.text_columns import mapped_text
@@ -139,7 +139,7 @@ def counts_of(frame: pd.DataFrame, keys: list[str]) -> pd.Series[Any]:
 def judged_counts(run: Run) -> dict[tuple[str, str], int]:
     """(backend, operator) to the number of judged elements."""
     by_operator = run.results.groupby(["backend", "operator"], observed=True)
-    sums = by_operator[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
+    sums = by_operator[list(JUDGED)].sum().sum(axis=1)
     return {(str(backend), str(operator)): int(count) for (backend, operator), count in values_by_key(sums)}
 
 

@@ -39,13 +39,16 @@ class Counts(TypedDict, total=False):
 
     exact: int
     working_precision: int
+    other_order: int
     unspecified: int
     deviates: int
     judged_calibrated: int
     working_calibrated: int
+    other_order_calibrated: int
     deviates_calibrated: int
     judged_edge: int
     working_edge: int
+    other_order_edge: int
     deviates_edge: int
 
 

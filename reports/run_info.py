@@ -22,7 +22,7 @@ LATER: Kinds = {
     **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
     **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "stages", "typed"), LIST),
     **dict.fromkeys(("releases", "repeated"), LIST),
-    **dict.fromkeys(("explained", "judge_foreign"), YES_NO),
+    **dict.fromkeys(("explained", "judge_foreign", "strict"), YES_NO),
     "explanation_errors": LIST,
     **dict.fromkeys(("selection", "made_by", "vectors", "settings"), OBJECT),
 }

@@ -13,7 +13,7 @@ from tiebreak.reports.findings import issue_of
 from tiebreak.reports.first_screen import headline
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import library_of
-from tiebreak.reports.records import Run, typed_frame
+from tiebreak.reports.records import JUDGED, Run, typed_frame
 from tiebreak.reports.severity import leading_domain, severity
 from tiebreak.reports.story import CONTRADICTIONS, Finding
 
@@ -119,7 +119,7 @@ def domain_counts(results: pd.DataFrame, domain: str) -> pd.DataFrame:
     keys = results[["backend", "operator"]]
     if domain in DOMAINS[:2]:
         return keys.assign(**{name: results[f"{name}_{domain}"] for name in COUNTS})
-    whole = {"judged": results[["exact", "working_precision", "deviates"]].sum(axis=1), "deviates": results["deviates"]}
+    whole = {"judged": results[list(JUDGED)].sum(axis=1), "deviates": results["deviates"]}
     if domain == ALL:
         return keys.assign(**whole)
     known = results["domain"] != ""  # older runs do not say, and what did not run has no elements

@@ -29,7 +29,12 @@ MOST_FINDINGS = 60  # of a chapter
 MOST_PATH_ROWS = 12
 WIDE = 160  # columns of the whole text in a pipe or file
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
-NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
+NARROW = {
+    "working-precision": "working-\nprecision",
+    "other-order": "other-\norder",
+    "unspecified": "unspec-\nified",
+    "unsupported": "unsup-\nported",
+}
 
 
 def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:

@@ -14,7 +14,7 @@ Counts = Mapping[str, int]  # verdict to number of cases
 Cells = Mapping[tuple[str, str], Counts]  # by backend and operator
 Rows = Mapping[str, str]  # a row's label to the backend whose cells it has
 
-MARKS = "✗ deviate ⇄ hazard ≈ as written ✓ exact ? unspecified ∅ unsupported ! failed"
+MARKS = "✗ deviate ⇄ hazard ≋ other order ≈ as written ✓ exact ? unspecified ∅ unsupported ! failed"
 
 
 def compact(number: int) -> str:
@@ -34,6 +34,8 @@ def mark_of(found: Counts) -> tuple[str, int, str]:
         return "!", failed, "magenta"
     if found.get(HAZARD):
         return "⇄", found[HAZARD], "cyan"
+    if found.get("other-order"):
+        return "≋", found["other-order"], "cyan"
     if conform:
         return ("≈", conform, "cyan") if found.get("working-precision") else ("✓", conform, "green")
     if found.get("unspecified"):

@@ -115,7 +115,8 @@ typed = {"x": [2.5, "0x3effffff"], "y_scale": 1}
 assert tiebreak.run(backends="numpy-naive", operators="onnx.QuantizeLinear", inputs=typed).exit_code == 0
 ```""",
     "load": "`run` is the path of a run folder. `tiebreak.run` returns the same tables.",
-    "verdicts": "The arrays hold `exact`, `working-precision`, `unspecified` or `deviates` for each element.",
+    "verdicts": "The arrays hold `exact`, `working-precision`, `other-order`, `unspecified` or `deviates` for each "
+    "element.",
     "cases": "The strategy draws a [Case](#case) whose arrays fit its node.",
     "Tables": "[tables.md](tables.md) lists the columns. `for name, frame in tables` goes through all nine tables.\n"
     "In a notebook a run shows itself: the libraries, the five findings that matter most, and the matrix.",

@@ -43,6 +43,7 @@ def test_a_library_has_the_shares_of_its_cases_and_operators_not_of_elements() -
             "document": "own",
         }
         | {"judged_calibrated": size, "deviates_calibrated": wrong, "working_calibrated": 1 - bool(wrong)}
+        | {"other_order_calibrated": 0}
         for operator, size, wrong in ((QL, 65536, 65000), (DL, 3, 0), (DL, 0, 0))
         for number in range(2)
     ]

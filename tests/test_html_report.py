@@ -212,7 +212,7 @@ def test_the_script_is_allowed_by_its_hash_alone_and_the_policy_forbids_the_rest
 
 
 def test_not_run_looks_neither_like_pass_nor_like_nothing() -> None:
-    none = {"exact": 0, "working_precision": 0, "unspecified": 0, "deviates": 0}
+    none = {"exact": 0, "working_precision": 0, "other_order": 0, "unspecified": 0, "deviates": 0}
     looks = {
         "pass": overview_cell(none | {"exact": 9}, {"exact": 1}),
         "fail": overview_cell(none | {"exact": 9, "deviates": 3}, {"deviates": 1, "unsupported": 2}),

@@ -24,12 +24,13 @@ from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
-from tiebreak.golden.verdicts import DEVIATES, DOMAINS
+from tiebreak.golden.verdicts import DEVIATES, DOMAINS, OTHER_ORDER
 
 OPERATOR = wrong.OPERATOR
 BOXES = {box.name.removeprefix("qgemm: "): box.run for box in wrong.WRONG}
 MISTAKE = {cause.id: run for cause, run in MISTAKES}
 EVERY = np.arange(256)
+ORDERS = ("folds-scales", "folds-scales-and-reciprocal")  # alone they are another order of the document's steps
 APART = {"NearRational", "Overflow", "LongSum"}  # there a cause computes in float32, and a box in fractions
 NAMED = (
     ("no C", "ignores:C", "bias-"),
@@ -159,7 +160,8 @@ def test_a_mistake_differs_in_a_vector(key: str) -> None:
                     outputs = MISTAKE[key](case.node, *case.inputs)
             except (ValueError, NotImplementedError):
                 continue
-            if judge_outputs(outputs, truths_of(case)).count(DEVIATES):
+            judgement = judge_outputs(outputs, truths_of(case))
+            if judgement.count(OTHER_ORDER if key in ORDERS else DEVIATES):
                 return
     pytest.fail(f"{key} shows in no vector")
 
@@ -171,7 +173,7 @@ def test_onnxruntime_multiplies_by_one_factor(scales: Any) -> None:
     case = every_pair(scales, (128, 0, 128))
     found = onnxruntime.OnnxRuntime().compile(case.node)(*case.inputs)
     assert found[0].tolist() == MISTAKE["folds-scales"](case.node, *case.inputs)[0].tolist()
-    assert judge_outputs(found, truths_of(case)).count(DEVIATES) > 50
+    assert judge_outputs(found, truths_of(case)).count(OTHER_ORDER) > 50
 
 
 @pytest.mark.parametrize("bias", [None, [[5], [-7]]])

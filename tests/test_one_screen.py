@@ -51,7 +51,12 @@ def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> 
     """A run in which every backend deviates in every operator, each in its own number of cases unless `alike`."""
     rows = [
         {"backend": name, "operator": operator, "verdict": verdict, "document": "own", "message": "", "fault": ""}
-        | {"judged_calibrated": 9, "working_calibrated": 0, "deviates_calibrated": 9 * (verdict == "deviates")}
+        | {
+            "judged_calibrated": 9,
+            "working_calibrated": 0,
+            "other_order_calibrated": 0,
+            "deviates_calibrated": 9 * (verdict == "deviates"),
+        }
         | {"case": verdict, "domain": "calibrated", "elements": 9}
         for number, name in enumerate(backends)
         for operator in operators

@@ -25,7 +25,7 @@ from tiebreak.golden.kernel import MODES
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
 from tiebreak.golden.space import Space, space_from
-from tiebreak.golden.verdicts import DEVIATES, EXACT, WORKING
+from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, WORKING
 
 SPACES: dict[str, tuple[Selection, int]] = {
     "plain": (
@@ -107,7 +107,7 @@ def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
         assert one.counts.tolist() == other.counts.tolist()
         assert one.differ.tolist() == other.differ.tolist()
         assert sorted_wrong(one) == sorted_wrong(other)
-        assert one.counts[3] > 0
+        assert one.counts[DEVIATES] > 0
 
 
 @pytest.mark.parametrize("name", [name for name in SPACES if name != "every scale"])
@@ -129,7 +129,7 @@ def test_a_block_of_one_result_is_judged_as_if_each_were_stored(name: str) -> No
                 assert one.counts.tolist() == other.counts.tolist()
                 assert one.differ.tolist() == other.differ.tolist()
                 assert sorted_wrong(one) == sorted_wrong(other)
-                seen.add((int(one.counts[0]) == size, bool(one.counts[3])))
+                seen.add((int(one.counts[EXACT]) == size, bool(one.counts[DEVIATES])))
     assert {(True, False), (False, True)} <= seen
 
 
@@ -160,7 +160,7 @@ def test_the_fast_judge_agrees_with_the_oracle(name: str) -> None:
     ordinary = np.concatenate([ties, random.integers(0x3D000000, 0x50000000, 24)]).astype(np.int64)
     ordinary += random.integers(0, 2, ordinary.size) << 31
     places = [*edges, *ordinary, *random.integers(size, space.patterns - size, 8)]
-    seen = np.zeros(4, np.int64)
+    seen = np.zeros(len(GRADES), np.int64)
     for at in (max(0, int(place) - size // 2) for place in places):
         _, problem = solving.case_and_problem(np.arange(at, at + size))
         exact, working = (oracle.solve(problem, working=form) for form in (False, True))
@@ -183,7 +183,9 @@ def grades_by_oracle(got: Array, exact: tuple[Array, Array], working: tuple[Arra
     right = by_exact & (got == exact[0])
     rounded = by_exact & by_working & (got == working[0]) & ~right
     unsaid = ~(by_exact & by_working) & ~right
-    return np.array([*map(np.count_nonzero, (right, rounded, unsaid, ~(right | rounded | unsaid)))])
+    other_order = np.zeros_like(right)  # the document says how it divides
+    grades = (right, rounded, other_order, unsaid, ~(right | rounded | unsaid))
+    return np.array([*map(np.count_nonzero, grades)])
 
 
 def sorted_wrong(look: PieceGrades) -> list[tuple[int, ...]]:
@@ -225,7 +227,7 @@ def test_a_block_goes_through_json_unchanged() -> None:
     space = half_space(y_scale="0.1", y_zero_point="0")
     output = np.random.default_rng(1).integers(0, 255, 1 << 16, np.uint8)
     block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), all_modes=True)
-    assert block.counts[3] > 1000 and min(block.differ) > 1000
+    assert block.counts[DEVIATES] > 1000 and min(block.differ) > 1000
     assert block_from(json.loads(json.dumps(block.described()))) == block
 
 
@@ -257,7 +259,7 @@ def test_a_node_whose_forms_leave_the_range_far_apart() -> None:
     judge_for(space).look(0, output, looks[0])
     SolvingJudge(space).look(0, output, looks[1])
     assert looks[0].counts.tolist() == looks[1].counts.tolist()
-    assert looks[0].counts[0] > looks[0].counts[1] and looks[0].counts[3] == 0
+    assert looks[0].counts[EXACT] > looks[0].counts[WORKING] and looks[0].counts[DEVIATES] == 0
 
 
 def test_numbers_are_vectors_of_one_where_an_operator_takes_no_scalars() -> None:

@@ -23,7 +23,7 @@ from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 from tiebreak.golden.problem import Array, array_of
 from tiebreak.golden.samples.onnx_cast import attributes_for
 from tiebreak.golden.space import Space
-from tiebreak.golden.verdicts import DEVIATES, EXACT
+from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES
 
 RANGE = {"input_low": "-1", "input_high": "1.5", "output_low": "-1", "output_high": "1.5"}
 REVERSED = {"input_low": "2", "input_high": "-1", "output_low": "1e-20", "output_high": "-3"}
@@ -99,7 +99,7 @@ def outputs(right: Array, seed: int) -> list[Array]:
 @pytest.mark.parametrize("target", [*FLOAT8, *E8M0, *FLOAT4, *INT4, *INT2])
 @pytest.mark.parametrize("source", ["float16", "bfloat16"])
 def test_casts_of_all_inputs_are_judged_one_as_the_other(source: str, target: str) -> None:
-    seen = np.zeros(4, np.int64)
+    seen = np.zeros(len(GRADES), np.int64)
     for attributes in attributes_for(target):
         space = cast_space(source, target, attributes)
         solving = SolvingJudge(space)
@@ -117,7 +117,7 @@ def test_blocks_of_float32_are_judged_one_as_the_other(name: str) -> None:
     assert isinstance(steps, StepJudge)
     near = [random.choice(found) for block in (253, 255, 256, 765, 767, 768) for found in [steps_of(steps, block)]]
     places = [*near, *random.choice(steps.fixed, 4), 0x7F800000, 0xFF800000, *random.integers(0, space.patterns, 4)]
-    seen = np.zeros(4, np.int64)
+    seen = np.zeros(len(GRADES), np.int64)
     for number, place in enumerate(places):
         at = min(max(0, int(place) - size // 2), space.patterns - size)
         for output in outputs(right_results(solving, at, size), number):
@@ -171,7 +171,7 @@ def test_only_monotone_nodes_with_many_inputs_are_judged_by_steps() -> None:
 @pytest.mark.parametrize("source", ["int32", "uint32"])
 def test_casts_of_whole_numbers_are_judged_one_as_the_other(source: str, target: str) -> None:
     """Around zero, the largest values of float 8, the ends of the type, and a power of two beyond float32's 24 bits."""
-    seen, size = np.zeros(4, np.int64), 1 << 18
+    seen, size = np.zeros(len(GRADES), np.int64), 1 << 18
     for attributes in attributes_for(target):
         space = cast_space(source, target, attributes)
         solving, judge = SolvingJudge(space), judge_for(space)

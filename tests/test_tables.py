@@ -302,7 +302,7 @@ def test_the_page_tells_the_story_in_its_order_and_that_nothing_ran(run: Run) ->
     own, calls = page.index("## Contradicts its own document"), page.index("## Takes what its document forbids")
     assert own < calls < page.index("## Verdicts")
     idle = run.results.assign(verdict="unsupported")
-    assert "none ran | – | – | – | – | 0 |" in markdown_summary(replace(run, results=idle), "r")
+    assert "none ran | – | – | – | – | – | 0 |" in markdown_summary(replace(run, results=idle), "r")
     empty = replace(run, results=run.results[:0], discrepancies=run.discrepancies[:0])
     assert "Nothing ran" in markdown_summary(empty, "r")
 

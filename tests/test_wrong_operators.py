@@ -21,7 +21,7 @@ from tiebreak.golden.problem import UNDEFINED, ZERO
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
-from tiebreak.golden.verdicts import DEVIATES
+from tiebreak.golden.verdicts import DEVIATES, OTHER_ORDER
 from wrong_model import WrongBackend
 
 MODULES = [
@@ -30,6 +30,7 @@ MODULES = [
     if path.stem not in ("wrong_backends", "wrong_model")
 ]
 WRONG: list[WrongBackend] = [wrong for module in MODULES for wrong in module.WRONG]
+OTHER_ORDERS: list[WrongBackend] = [order for module in MODULES for order in getattr(module, "OTHER_ORDERS", ())]
 ONE_BY_ONE = ("fractions", "Python's integers", "number by number", "element by element", "exact")
 RIGHT: list[WrongBackend] = sorted(  # last those that take a minute together, where the others take seconds
     (right for module in MODULES for right in module.RIGHT),
@@ -53,11 +54,11 @@ def stored(case: Case) -> Truths:
     return Truths({"": truth}, ("",), problems_of(case))
 
 
-def deviations(backend: WrongBackend, case: Case, truths: Truths) -> int:
+def deviations(backend: WrongBackend, case: Case, truths: Truths, grade: int = DEVIATES) -> int:
     with np.errstate(all="ignore"):
         outputs = backend.run(case.node, *(array.copy() for array in case.inputs))
     assert not output_problem(case, outputs), output_problem(case, outputs)
-    return judge_outputs(outputs, truths).count(DEVIATES)
+    return judge_outputs(outputs, truths).count(grade)
 
 
 def deviating(wrong: WrongBackend, types: tuple[str, str], flag: str = "") -> Iterator[Case]:
@@ -74,6 +75,14 @@ def test_wrong_backend_is_caught_by_a_vector_that_names_the_defect(wrong: WrongB
         if next(deviating(wrong, types, wrong.flag), None) is None:
             flags = {flag for case in deviating(wrong, types) for flag in case.flags}
             pytest.fail(f"{types}: caught only by {sorted(flags)}, not by {wrong.flag}")
+
+
+@pytest.mark.parametrize("order", OTHER_ORDERS, ids=lambda order: order.name)
+def test_another_order_of_steps_shows_and_is_no_deviation(order: WrongBackend) -> None:
+    for types in order.types:
+        cases = vectors(order.operator, *types)
+        assert not any(deviations(order, *each) for each in cases)
+        assert any(deviations(order, *each, OTHER_ORDER) for each in cases if order.flag in each[0].flags)
 
 
 @pytest.mark.few(1, of="right.operator")

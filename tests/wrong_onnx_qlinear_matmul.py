@@ -245,14 +245,12 @@ WRONG = [
     wrong("floors", "Tie", finish=by(math.floor)),
     wrong("rounds up", "Tie", finish=by(math.ceil)),
     wrong("rounds to sixteenths first", "NearRational", finish=by(sixteenths)),
-    wrong("folded multiplier", "NearRational", quotient=ordinary(folded)),
-    wrong("reciprocal of y_scale", "NearRational", quotient=ordinary(reciprocal)),
-    wrong("one factor, the zero point first", "NearRational", quotient=ordinary(one_factor),
+    wrong("one factor, the zero point first", "ZeroPointParity", quotient=ordinary(one_factor),
           finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),
     wrong("a factor of 31 bits, cut off", "Tie", EVERY, quotient=ordinary(cut_factor)),
     wrong("sum in float32", "LongSum", EVERY, total=in_float32),
-    wrong("multiplier of 15 bits", "NearRational", quotient=ordinary(fixed_point)),
-    wrong("bits of a factor", "NearRational", quotient=ordinary(bits_of_factor),
+    wrong("multiplier of 15 bits", "ScaleNotPowerOfTwo", quotient=ordinary(fixed_point)),
+    wrong("bits of a factor", "Tie", quotient=ordinary(bits_of_factor),
           finish=lambda kind, quotient, point: clamped(kind, wrapped("int32", round(quotient) + point))),
     wrong("zero point first", "ZeroPointParity", EVERY,
           finish=lambda kind, quotient, point: clamped(kind, round(quotient + point))),
@@ -285,6 +283,11 @@ WRONG = [
     wrong("never the lowest", "RangeEdge",
           finish=lambda kind, quotient, point: max(clamped(kind, round(quotient) + point), ends(kind)[0] + 1)),
 ]  # fmt: skip
+# Another order of the document's steps: no deviation.
+OTHER_ORDERS = [
+    wrong("folded multiplier", "NearRational", quotient=ordinary(folded)),
+    wrong("reciprocal of y_scale", "NearRational", quotient=ordinary(reciprocal)),
+]
 
 
 def in_steps(node: Any, *inputs: Array) -> tuple[Array, ...]:

@@ -92,6 +92,8 @@ def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Tru
     codes = np.where(exact == working, exact, ANYTHING)
     if not verdict.get("working_precision"):
         codes = exact
+    if verdict.get("other_order"):
+        codes = np.full_like(exact, ANYTHING)  # which of them have another order's result is not recorded
     codes = np.where(specified, codes, ANYTHING)
     element = truths.problems[0].result
     for row in wrong:

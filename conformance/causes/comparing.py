@@ -14,7 +14,7 @@ from tiebreak.conformance.judging.truths import Truth
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT, environment_of, without_forms
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
+from tiebreak.golden.verdicts import DEVIATES, WORKING
 
 MOST_AT_ONCE = 1 << 21  # elements of a table
 
@@ -46,7 +46,7 @@ class ComparedCase:
 
     def __post_init__(self) -> None:
         self.wrong = self.judgement.grades == DEVIATES
-        self.right = ~self.wrong & (self.judgement.grades != UNSPECIFIED)
+        self.right = ~self.wrong & (self.judgement.grades <= WORKING)  # another order of steps is evidence of nothing
         self.judged = self.right | self.wrong
 
     @property

@@ -15,6 +15,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.semantics.causes import environment_of, without_environment
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.verdicts import DOMAINS, FOREIGN
+from tiebreak.reports.records import JUDGED
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import DomainShare, RootCauseRow, decimal_result, rows_by_key
 from tiebreak.reports.severity import leading_share, severity_rank
@@ -73,7 +74,7 @@ def digits_of(operands: str) -> int:
 def judged_by_domain(results: pd.DataFrame) -> Judged:
     """(backend, operator) to the number of judged elements of each domain, and of the cases that have such."""
     counts = results[["backend", "operator", "judged_calibrated", "judged_edge"]].copy()
-    every = results[["exact", "working_precision", "deviates"]].sum(axis=1)
+    every = results[list(JUDGED)].sum(axis=1)
     counts["judged_pathological"] = every - counts["judged_calibrated"] - counts["judged_edge"]
     for domain in DOMAINS:
         counts[f"cases_{domain}"] = counts[f"judged_{domain}"] > 0

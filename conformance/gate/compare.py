@@ -20,7 +20,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.libraries import library_of
-from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.records import JUDGED, Run, read_run
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
 from tiebreak.reports.text_columns import with_plain_text
@@ -209,7 +209,7 @@ def denominators(a: Side, b: Side) -> list[dict[str, Any]]:
 
 
 def sums_of(cases: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
-    judged = cases["exact"] + cases["working_precision"] + cases["deviates"]
+    judged = cases[list(JUDGED)].sum(axis=1)
     counted = cases.assign(planned=1, ran=cases["verdict"].isin(RAN).astype(int), judged=judged)
     renamed = counted.rename(columns=lambda name: name.replace("deviates", "deviating"))
     rows = rows_by_key(renamed.groupby(["backend", "operator"], sort=False)[list(COUNTED)].sum())

@@ -40,12 +40,14 @@ def gate(
     judge_foreign: bool = False,
     any_change: bool = False,
     must_run: bool = False,
+    strict: bool = False,
 ) -> dict[str, Any]:
     """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
     A backend of the baseline has the name of its counterpart in the run. A new deviation from a document that the
     backend does not claim is a hazard, and new only with `judge_foreign`. With `any_change` it counts for the exit
     code, and so do results with other bits; with `must_run` so do cases that ran in the baseline and do not now.
+    Another order of steps than the baseline's is told, and fails only if `strict`; no waiver is for it.
     DamagedFile if a table has values that no run writes.
     """
     baseline = baseline or no_run()
@@ -63,6 +65,8 @@ def gate(
     found: dict[str, Any] = {
         "new": causes_among(judged, judged["new"], side, base, specs),
         "hazards": causes_among(judged, judged["hazard"], side, base, specs),
+        "other_orders": new_orders(side, base, judge_foreign=judge_foreign),
+        "strict": strict,
         "failures": failures,
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
         "changed": changed_results(base.cases, side.cases),
@@ -92,7 +96,8 @@ def exit_code_of_gate(found: Mapping[str, Any]) -> int:
 def has_news(found: Mapping[str, Any]) -> bool:
     """Whether something is new that the gate was asked to fail for, failures apart."""
     changed = found["any_change"] and (found["changed"] or found["hazards"])
-    return bool(found["new"] or changed or (found["must_run"] and found["not_run"]))
+    orders = found["strict"] and found["other_orders"]
+    return bool(found["new"] or changed or orders or (found["must_run"] and found["not_run"]))
 
 
 def elements_with_excuses(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:
@@ -168,6 +173,20 @@ def causes_among(
 def number_text(value: Any) -> str:
     """A value as text; a float that is a whole number without a fraction."""
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
+
+
+def new_orders(side: Side, base: Side, *, judge_foreign: bool) -> list[dict[str, Any]]:
+    """By backend and operator, the cases with more results of another order than the baseline has there."""
+    own = side.cases[(side.cases["other_order"] > 0) & (judge_foreign | (side.cases["document"] != FOREIGN))]
+    pairs = own[[*CASE, "other_order"]].merge(base.cases[[*CASE, "other_order"]], on=CASE, how="left")
+    more = pairs[pairs["other_order_x"] > pairs["other_order_y"].fillna(0)]
+    grouped = more.groupby(["backend", "operator"], sort=False)
+    counts = grouped.agg(cases=("case", "size"), elements=("other_order_x", "sum"), first=("case", "first"))
+    return [
+        {"backend": backend, "operator": operator, "cases": int(row["cases"]), "elements": int(row["elements"])}
+        | {"first": str(row["first"])}
+        for (backend, operator), row in rows_by_key(counts).items()
+    ]
 
 
 def new_failures(side: Side, base: Side, specs: Mapping[str, str]) -> list[dict[str, Any]]:

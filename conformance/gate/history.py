@@ -12,9 +12,9 @@ from typing import Any
 
 from tiebreak.adapters.environments.named import split_release
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
-from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.golden.verdicts import RAN, VERDICTS
 from tiebreak.reports.libraries import library_of
-from tiebreak.reports.records import DISCREPANCIES, RESULTS, read_info
+from tiebreak.reports.records import DISCREPANCIES, JUDGED, LATER, RESULTS, read_info
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.run_folders import date_of, run_folders
 
@@ -26,10 +26,10 @@ SELECT backend::VARCHAR AS backend,
        version::VARCHAR AS version,
        operator::VARCHAR AS operator,
        count(*) AS cases,
-       count(*) FILTER (verdict IN ('exact', 'working-precision', 'unspecified', 'deviates')) AS ran,
+       count(*) FILTER (verdict IN ({", ".join(map(repr, RAN))})) AS ran,
        count(*) FILTER (verdict IN ('error', 'crash', 'timeout')) AS failures,
 {OF_VERDICTS},
-       sum(exact + working_precision + deviates)::BIGINT AS judged,
+       sum({{judged}})::BIGINT AS judged,
        sum(deviates)::BIGINT AS deviating
 FROM read_parquet(?, hive_partitioning = false)
 WHERE backend IS NOT NULL AND operator IS NOT NULL
@@ -108,8 +108,10 @@ def rows_of_run(database: Any, run: Path) -> list[Row]:
     created, facts = date_of(run, info), facts_by_name(info)
     with database.connect(config=OFFLINE) as connection:
         results, discrepancies = (Table(connection, run / name) for name in (RESULTS, DISCREPANCIES))
-        rows = results.rows(COUNTS)
-        calibrated = results.rows(CALIBRATED) if "judged_calibrated" in results.columns() else []
+        there = results.columns()
+        judged = [name for name in JUDGED if name in there or name not in LATER]
+        rows = results.rows(COUNTS.format(judged=" + ".join(judged)))
+        calibrated = results.rows(CALIBRATED) if "judged_calibrated" in there else []
         id_ = "cause_id::VARCHAR" if "cause_id" in discrepancies.columns() else "''"
         causes = discrepancies.tuples(CAUSES.format(id=id_))
     known = {(row["backend"], row["version"], row["operator"]): row for row in calibrated}

@@ -35,6 +35,7 @@ COUNT: dict[str, str] = {
 }
 CAUSE = {**dict.fromkeys(("digest", "backend", "version", "operator", "cause", "cause_id"), "VARCHAR")}
 CAUSE |= {"elements": "BIGINT"}
+LATER = ("other_order",)  # columns of `counts` that files of an earlier Tiebreak lack: there it is 0
 TABLES = {"about": {"format": "VARCHAR", "version": "INTEGER"}, "runs": RUN, "counts": COUNT, "causes": CAUSE}
 
 
@@ -62,6 +63,9 @@ def opened(path: Path, *, read_only: bool) -> Iterator[Any]:
             if fresh:
                 begin(connection)
             check_about(path, connection)
+            if not read_only:
+                for name in LATER:
+                    connection.execute(f'ALTER TABLE counts ADD COLUMN IF NOT EXISTS "{name}" BIGINT DEFAULT 0')
             yield connection
     except database.CatalogException:
         raise DamagedFile(f"{path}: no history; tiebreak history add RUN_DIR --db FILE begins one") from None
@@ -115,7 +119,8 @@ def add_run(connection: Any, head: Sequence[Any], rows: Sequence[Row]) -> bool:
 
 def insert(connection: Any, table: str, rows: Sequence[Sequence[Any]]) -> None:
     if rows:
-        connection.executemany(f'INSERT INTO "{table}" VALUES ({", ".join("?" * len(TABLES[table]))})', rows)
+        names = ", ".join(f'"{name}"' for name in TABLES[table])
+        connection.executemany(f'INSERT INTO "{table}" ({names}) VALUES ({", ".join("?" * len(TABLES[table]))})', rows)
 
 
 def count_row(digest: str, row: Row) -> list[Any]:
@@ -136,7 +141,9 @@ def history_of_file(path: Path) -> dict[str, Any]:
 
 def rows_of_file(path: Path) -> list[Row]:
     with opened(path, read_only=True) as connection:
-        columns = ", ".join(f'counts."{name}"::{kind}' for name, kind in COUNT.items())
+        there = {str(row[0]) for row in connection.execute("DESCRIBE counts").fetchall()}
+        known = {name: "0" if name in LATER and name not in there else f'counts."{name}"' for name in COUNT}
+        columns = ", ".join(f"{known[name]}::{kind}" for name, kind in COUNT.items())
         query = f"SELECT runs.run::VARCHAR, runs.created::VARCHAR, {columns} FROM counts JOIN runs USING (digest)"
         counts = connection.execute(query).fetchall()
         query = "SELECT digest, backend, version, operator, cause, cause_id, elements::BIGINT FROM causes"

@@ -16,9 +16,10 @@ import numpy as np
 
 from tiebreak.conformance.judging.domains import CALIBRATED, EDGE, PATHOLOGICAL, domains_of
 from tiebreak.conformance.judging.exponents import exponents
-from tiebreak.conformance.judging.families import Family, families_of, solve_families
+from tiebreak.conformance.judging.families import Family, families_of, parts, solve_families
 from tiebreak.conformance.judging.judge import negative_zero
 from tiebreak.conformance.judging.narrow import narrow, widened
+from tiebreak.conformance.judging.other_order import has_orders, in_other_order
 from tiebreak.conformance.judging.truths import Truth, Truths, check_against_vector, differs_from_vector, is_specified
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Case, Expected
@@ -165,6 +166,16 @@ class Chunk:
         if self.bounded.any():
             truths = Truths(self.by_mode, self.allowed[int(self.bounded.argmax())], (), True)
             found = np.repeat(self.bounded, self.sizes) & truths.within_bounds(values)
+        return found
+
+    def in_other_order(self, values: Array, among: Array) -> Array:
+        """Which of the elements `among` (bool) another order of the document's steps gives."""
+        found = np.zeros(self.size, bool)
+        if not any(has_orders(family.problem) for family in self.families):
+            return found
+        for truths, own in self.by_allowed:
+            for _, places, problem in parts(self.families, among & own):
+                found[places] = in_other_order(problem, values[places], truths.allowed)
         return found
 
     @cached_property

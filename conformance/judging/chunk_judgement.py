@@ -15,16 +15,18 @@ from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.exponents import NONE
 from tiebreak.conformance.judging.families import parts
 from tiebreak.conformance.judging.judge import Judgement, as_int64, judge
+from tiebreak.conformance.judging.narrow import widened
 from tiebreak.conformance.judging.truths import canonical
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import short_mode
-from tiebreak.golden.verdicts import DEVIATES, DOMAINS, EXACT, UNSPECIFIED, WORKING
+from tiebreak.golden.verdicts import DEVIATES, DOMAINS, EXACT, GRADES, OTHER_ORDER, UNSPECIFIED, WORKING
 
-COUNTED = {"exact": EXACT, "working_precision": WORKING, "unspecified": UNSPECIFIED, "deviates": DEVIATES}
+COUNTED = {grade.replace("-", "_"): number for number, grade in enumerate(GRADES)}
 COUNTED_DOMAINS = DOMAINS[:PATHOLOGICAL]  # the rest of the judged elements is pathological
-DOMAIN_COUNTS = tuple(f"{what}_{domain}" for domain in COUNTED_DOMAINS for what in ("judged", "working", "deviates"))
+DOMAIN_GRADES = {"working": WORKING, "other_order": OTHER_ORDER, "deviates": DEVIATES}
+DOMAIN_COUNTS = tuple(f"{what}_{domain}" for domain in COUNTED_DOMAINS for what in ("judged", *DOMAIN_GRADES))
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class ChunkJudgement:
         for number, domain in enumerate(COUNTED_DOMAINS):
             own = judged & (chunk.domains == number)
             found[f"judged_{domain}"] = chunk.by_case(own)
-            found[f"working_{domain}"] = chunk.by_case(own & (self.judgement.grades == WORKING))
-            found[f"deviates_{domain}"] = chunk.by_case(own & (self.judgement.grades == DEVIATES))
+            for name, grade in DOMAIN_GRADES.items():
+                found[f"{name}_{domain}"] = chunk.by_case(own & (self.judgement.grades == grade))
         for mode, truth in chunk.compared.items():
             found[f"compared_{short_mode(mode)}"] = chunk.compared_counts[mode]
             found[f"differs_{short_mode(mode)}"] = chunk.by_case(truth.specified & ~truth.agrees(values))
@@ -92,6 +94,12 @@ class ChunkJudgement:
         return Counter(dict(zip(found.tolist(), counts.tolist(), strict=True)))
 
 
+def worst_grades(counts: Array) -> Array:
+    """The worst grade of each case that has elements of it; `counts` begin with a row for each grade, in order."""
+    ranks = range(len(GRADES) - 1, 0, -1)
+    return np.select([counts[grade] > 0 for grade in ranks], ranks, EXACT)
+
+
 def judge_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]]) -> ChunkJudgement:
     """Grade a backend's outputs, by the number of their case. They must have the types and shapes of their nodes.
 
@@ -107,7 +115,7 @@ def judge_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]]) -> ChunkJu
 
 def codes_of_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]], ran: Array) -> Array:
     """The outputs as codes (int64) of all elements, with one code for NaN."""
-    values = np.zeros(chunk.size, np.int64)
+    values = widened(chunk.judged_by.exact).copy()  # of what did not run: nothing to be looked at
     for family in chunk.families:
         arrays = [outputs[number][output].reshape(-1) for number, output in family.slots if ran[number]]
         if arrays:

@@ -14,15 +14,17 @@ from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, codes_of
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
+from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, OTHER_ORDER, UNSPECIFIED, WORKING
 
 
 class BetweenModes(Protocol):
-    """Truths by several rounding modes: of a case, or of many."""
+    """Truths by several rounding modes, and the operands: of a case, or of many."""
 
     def contradicts_all_allowed(self, values: Array) -> Array: ...
 
     def within_bounds(self, values: Array) -> Array: ...
+
+    def in_other_order(self, values: Array, among: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def judge(values: Array, truth: Truth, among: BetweenModes | None = None) -> Jud
 
     Where only the exact form is specified, the exact result is exact and any other one unspecified. Where the spec
     allows several rounding modes that disagree (`among`), the result must be that of one of them. Where it allows all
-    integers between two ends, those that are not the exact result count as working precision.
+    integers between two ends, those that are not the exact result count as working precision. Where it names no
+    precision, what its formula gives in another order of steps is no deviation.
     """
     values = np.asarray(values, np.int64).reshape(-1)
     grades = np.full(values.shape, DEVIATES, np.uint8)
@@ -93,6 +96,8 @@ def judge(values: Array, truth: Truth, among: BetweenModes | None = None) -> Jud
         grades[among.within_bounds(values)] = WORKING
     grades[truth.specified & (values == truth.working)] = WORKING
     grades[truth.exact_specified & (values == truth.exact)] = EXACT
+    if among is not None:
+        grades[among.in_other_order(values, grades == DEVIATES)] = OTHER_ORDER
     return Judgement(grades, values)
 
 

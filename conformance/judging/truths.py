@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
+from tiebreak.conformance.judging.other_order import has_orders, in_other_order
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.nodes import Case, Expected, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Array, Problem
-from tiebreak.golden.problems import problems_of
+from tiebreak.golden.problems import output_slices, problems_of
 
 ENDS = ("ROUND_DOWN", "ROUND_UP")  # the modes that give the ends of what a bounded node allows
 
@@ -91,6 +92,15 @@ class Truths:
             return np.zeros(specified.shape, bool)
         low, high = (self.by_mode[mode].working for mode in ENDS)
         return np.asarray(specified & (low <= values) & (values <= high))
+
+    def in_other_order(self, values: Array, among: Array) -> Array:
+        """Which of the elements `among` (bool) another order of the document's steps gives."""
+        found = np.zeros(among.shape, bool)
+        for problem, own in zip(self.problems, output_slices(self.problems), strict=True):
+            places = np.flatnonzero(among[own])
+            if places.size and has_orders(problem):
+                found[own.start + places] = in_other_order(problem.some(places), values[own][places], self.allowed)
+        return found
 
     def allowed_codes(self, at: int) -> list[int]:
         """The distinct codes that the allowed modes give for one element, in either form."""

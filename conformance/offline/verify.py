@@ -202,7 +202,7 @@ def streamed_outcome(data: bytes, one: ExportedCase) -> Outcome:
         return Outcome("error", message=one_line_reason(str(error)))
 
 
-def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json: bool) -> int:
+def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json: bool, strict: bool = False) -> int:
     """Judge the outputs brought back, write the run folder and its report, and return the exit code."""
     returned = folder / "outputs"
     exported = read_manifest(folder)
@@ -213,5 +213,6 @@ def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json:
         check_discardable(run_dir)
         records, cases = judge_outcomes(folder, exported, name, version)
         facts = {"command": "", "level": OFFLINE, "seed": 0, "time_limit": 0.0, "folder": str(folder)}
+        facts["strict"] = strict
         facts |= exported.planned
         return write_and_explain([records], cases, run_dir, facts, show="json" if as_json else "tables")

@@ -35,10 +35,8 @@ from tiebreak.golden.elements import (
     neighbour,
 )
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.onnx_types import E8M0, FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT8, LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.operators.onnx_cast import (
-    LARGEST_FOR_INFINITY,
-    ONE_ZERO,
     OPSETS,
     ROUNDING,
     SINCE,

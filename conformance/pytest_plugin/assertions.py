@@ -48,9 +48,9 @@ def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) 
     """Run a case on a backend in this process and judge every element, without any tolerance.
 
     `case` is a Case of the node, as the strategy `cases` draws it, or the input tensors in the document's order.
-    Returns the verdict: "exact", "working-precision" or "unspecified". Raises AssertionError with what deviates and
-    why, or if the outputs have a wrong type or shape or change between two calls. Raises InvalidInput for inputs that
-    do not fit the node. Exceptions of the backend, such as Unsupported, pass through.
+    Returns the verdict: "exact", "working-precision", "other-order" or "unspecified". Raises AssertionError with what
+    deviates and why, or if the outputs have a wrong type or shape or change between two calls. Raises InvalidInput for
+    inputs that do not fit the node. Exceptions of the backend, such as Unsupported, pass through.
     """
     case = as_case(node, case)
     outcome = outcome_of(backend, case)

@@ -24,7 +24,7 @@ from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.conformance.semantics.causes import JOINT, environment_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
+from tiebreak.golden.verdicts import WORKING
 
 Place = tuple[tuple[int, ...], int]  # the axes of parameters, and the input's rank
 PLACES = ("axis", "projection", "blocks")  # roles of causes that take parameters from a wrong place
@@ -138,7 +138,7 @@ class AgreeingElements:
             chunk = Chunk(cases)
             outputs = np.concatenate([self.records.outputs[case.id] for case in cases])
             grades = judge(outputs, chunk.judged_by, chunk).grades
-            agrees = (grades != UNSPECIFIED) & (grades != DEVIATES)
+            agrees = grades <= WORKING
             plain = agrees & (chunk.domains != PATHOLOGICAL)
             for number, case in enumerate(cases):
                 own = chunk.of_case(number)

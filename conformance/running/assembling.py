@@ -79,7 +79,7 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
         "settings": settings_of(os.environ),
         "vectors": vector_digests(cases),
         "backends": [records.facts | {"judged": records.judged} for records in done],
-        "exit": exit_code_of_run(results, judge_foreign=bool(facts.get("judge_foreign"))),
+        "exit": exit_code_of_run(results, **judging_of(facts)),
         "observed": [],
         "explained": False,
     }
@@ -281,15 +281,22 @@ def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
     ]
 
 
-def exit_code_of_run(results: pd.DataFrame, *, judge_foreign: bool = False) -> int:
+def judging_of(facts: Mapping[str, Any]) -> dict[str, bool]:
+    """What counts for the exit code of a run, as its run.json says; see exit_code_of_run."""
+    return {name: bool(facts.get(name)) for name in ("judge_foreign", "strict")}
+
+
+def exit_code_of_run(results: pd.DataFrame, *, judge_foreign: bool = False, strict: bool = False) -> int:
     """The exit code of a run. A case that Tiebreak could not judge counts as a failure, not as a discrepancy.
 
-    A deviation from a document that the backend does not claim counts only with `judge_foreign`.
+    A deviation from a document that the backend does not claim counts only with `judge_foreign`, another order of
+    steps only if `strict`.
     """
     own = results if judge_foreign else results[results["document"] != FOREIGN]
+    wrong = (own["verdict"] == "deviates") | (strict & (own["other_order"] > 0))
     unjudged = bool((results["fault"] == NOT_JUDGED).any())
     return exit_code(
-        discrepancies=bool((own["verdict"] == "deviates").any()) and not unjudged,
+        discrepancies=bool(wrong.any()) and not unjudged,
         failures=unjudged or bool(results["verdict"].isin(FAILED).any()),
         ran=bool((results["verdict"] != "unsupported").any()),
     )

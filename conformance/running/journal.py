@@ -38,7 +38,7 @@ from tiebreak.version import __version__
 FOLDER = UNFINISHED
 LOCK = "lock"
 LARGEST_PLAN = 1 << 24  # bytes of plan.json
-KINDS_OF_FACTS = {"time_limit": float, "memory_limit": int, "in_process": bool, "judge_foreign": bool}
+KINDS_OF_FACTS = {"time_limit": float, "memory_limit": int, "in_process": bool, "judge_foreign": bool, "strict": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
 
 

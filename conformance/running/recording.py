@@ -13,7 +13,13 @@ from tiebreak.adapters.answering import message_of
 from tiebreak.adapters.outcome import NOT_JUDGED, WRONG_OUTPUT, Outcome
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.chunk import Chunks
-from tiebreak.conformance.judging.chunk_judgement import COUNTED, DOMAIN_COUNTS, ChunkJudgement, judge_chunk
+from tiebreak.conformance.judging.chunk_judgement import (
+    COUNTED,
+    DOMAIN_COUNTS,
+    ChunkJudgement,
+    judge_chunk,
+    worst_grades,
+)
 from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_distances, deviating_elements
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
@@ -140,7 +146,7 @@ def add_judged(
 ) -> None:
     """Add the cases of a judged chunk, then what is counted about them, which may fail."""
     chunk, ran = judged.chunk, judged.ran
-    worst = np.select([counts[i] > 0 for i in (3, 2, 1)], [3, 2, 1], 0)  # in the order of COUNTED
+    worst = worst_grades(counts)
     verdicts = [GRADES[w] if ok else o.status for w, ok, o in zip(worst, ran, outcomes, strict=True)]
     sizes = [int(size) if ok else case.size for size, ok, case in zip(chunk.sizes, ran, chunk.cases, strict=True)]
     add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes, chunk.case_domains, judged.digests())

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tiebreak.conformance.running.assembling import exit_code_of_run
+from tiebreak.conformance.judging.chunk_judgement import worst_grades
+from tiebreak.conformance.running.assembling import exit_code_of_run, judging_of
 from tiebreak.conformance.submissions.digests import record_digests
 from tiebreak.conformance.submissions.manifest import WHERE_JUDGED, environment_of
 from tiebreak.conformance.submissions.refused import Refused
@@ -15,13 +16,11 @@ from tiebreak.conformance.submissions.submission import Submission
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import FOREIGN, GRADES, NO_DOCUMENT, OWN, RAN, UNSPECIFIED
-from tiebreak.reports.records import DOMAIN_COLUMNS, MODE_COLUMNS, OFFLINE
+from tiebreak.reports.records import COUNTS, DOMAIN_COLUMNS, MODE_COLUMNS, OFFLINE
 from tiebreak.reports.root_cause import root_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-COUNTS = ("exact", "working_precision", "unspecified", "deviates")  # in the order of GRADES
 
 
 def check_manifest(one: Submission) -> str:
@@ -45,14 +44,14 @@ def check_counts(one: Submission) -> str:
     refuse(rows, np.asarray((numbers < 0).any(axis=1), bool), "a count is negative")
     refuse(rows, ran & (counts.sum(axis=1) != rows["elements"].to_numpy()), "its counts are not its elements")
     refuse(rows, ~ran & (numbers[:, 1:] != 0).any(axis=1), "it has counts, but did not run")
-    worst = np.array(GRADES)[np.select([counts[:, grade] > 0 for grade in (3, 2, 1)], [3, 2, 1], 0)]
+    worst = np.array(GRADES)[worst_grades(counts.T)]
     others = np.asarray(rows["verdict"].astype(str).to_numpy() != worst, bool)
     refuse(rows, ran & others, "its verdict is not that of its counts")
     foreign = np.asarray(rows["document"].astype(str).to_numpy() != documents(one), bool)
     refuse(rows, foreign, "its document is not the backend's")
     versions = rows["backend"].astype(str).map({name: str(told["version"]) for name, told in one.backends.items()})
     refuse(rows, (versions != rows["version"].astype(str)).to_numpy(), "its version is not the backend's")
-    code = exit_code_of_run(rows, judge_foreign=bool(one.info.get("judge_foreign")))
+    code = exit_code_of_run(rows, **judging_of(one.info))
     if one.info["exit"] != code:
         raise Refused(f"run.json: its exit code is {one.info['exit']}, that of its verdicts is {code}")
     verdicts = Counter(rows["verdict"].astype(str))

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run
+from tiebreak.reports.records import DISCREPANCY_DTYPES, OF_ORDERS, RESULT_DTYPES, Run
 from tiebreak.reports.text_columns import with_plain_text
 
 if TYPE_CHECKING:
@@ -17,7 +17,10 @@ LEFT_OFF = ("seconds", "digest")
 
 
 def record_digests(run: Run) -> dict[str, dict[str, Any]]:
-    """By operator: how many rows each verdict has, discrepancies, and the SHA-256 of all of its rows."""
+    """By operator: how many rows each verdict has, discrepancies, and the SHA-256 of all of its rows.
+
+    Where no result is of another order the columns that count these are left off, as from runs that had none.
+    """
     results, discrepancies = (by_operator(frame) for frame in (run.results, run.discrepancies))
     found = {}
     for name in sorted(results.keys() | discrepancies.keys()):
@@ -25,7 +28,8 @@ def record_digests(run: Run) -> dict[str, dict[str, Any]]:
         digest = hashlib.sha256()
         for frame, columns in ((rows, RESULT_DTYPES), (elements, DISCREPANCY_DTYPES)):
             if frame is not None:
-                digest.update(text_of(frame, [column for column in columns if column not in LEFT_OFF]).encode())
+                left_off = (*LEFT_OFF, *(() if rows is None or rows["other_order"].any() else OF_ORDERS))
+                digest.update(text_of(frame, [column for column in columns if column not in left_off]).encode())
         verdicts = Counter() if rows is None else Counter(map(str, rows["verdict"]))
         found[name] = {
             "verdicts": dict(sorted(verdicts.items())),

@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.chunk_judgement import ChunkJudgement
 from tiebreak.conformance.judging.deviating import boundary_distances, deviating_elements
-from tiebreak.conformance.judging.judge import judge
+from tiebreak.conformance.judging.judge import Judgement, judge
 from tiebreak.conformance.judging.truths import truths_by
 from tiebreak.conformance.running.recording import COUNTS
 from tiebreak.conformance.submissions.denominators import is_of_these_sources
@@ -23,11 +23,12 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import output_slices
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import DOMAINS
+from tiebreak.golden.verdicts import DEVIATES, DOMAINS, OTHER_ORDER
 
 if TYPE_CHECKING:
     import pandas as pd
 
+KNOWS_ORDERS = "strict"  # what run.json has since there are other orders
 ELEMENT = (
     *("output", "index", "input_bits", "scale_bits", "input", "scale", "zero_point", "operands", "expected"),
     *("expected_working", "got", "expected_bits", "working_bits", "got_bits", "distance", "boundary_ulp"),
@@ -43,9 +44,10 @@ def check_sample(one: Submission, size: int, seed: int) -> str:
     chosen = random.Random(seed).sample(keys, min(size, len(keys)))
     place = {key: n for n, key in enumerate(zip(rows["backend"].astype(str), rows["case"].astype(str), strict=True))}
     elements = deviating_rows(told_elements(one), set(chosen))
+    told = KNOWS_ORDERS in one.info
     for key in chosen:
         found = rows.iloc[place[key]]
-        problem = next(differences(known[key[1]], one.outputs[key], found, elements.get(key)), "")
+        problem = next(differences(known[key[1]], one.outputs[key], found, elements.get(key), told), "")
         if problem:
             raise Refused(f"{key[0]:.80}, {key[1]:.200}: judged again, {problem}")
     judged = sum(one.outputs[key].size for key in chosen)
@@ -67,8 +69,11 @@ def deviating_rows(elements: pd.DataFrame, chosen: set[tuple[str, str]]) -> dict
     return {(str(key[0]), str(key[1])): rows for key, rows in groups}
 
 
-def differences(case: Case, codes: Array, row: Any, elements: pd.DataFrame | None) -> Iterator[str]:
-    """What is not as recorded, in words, once the outputs of one case are judged again."""
+def differences(case: Case, codes: Array, row: Any, elements: pd.DataFrame | None, knows_orders: bool) -> Iterator[str]:
+    """What is not as recorded, in words, once the outputs of one case are judged again.
+
+    An earlier Tiebreak that did not know other orders of steps called them deviations.
+    """
     chunk = Chunk((case,))
     if codes.size != chunk.size or not fits(chunk, codes):
         yield "its stored outputs are no values of its types"
@@ -77,6 +82,9 @@ def differences(case: Case, codes: Array, row: Any, elements: pd.DataFrame | Non
     truths = truths_by(oracle.solve, case)
     if not np.array_equal(judgement.grades, judge(codes, truths.judged_by, truths).grades):
         yield "the oracle and the kernel disagree"
+    if not knows_orders:
+        orders = judgement.grades == OTHER_ORDER
+        judgement = Judgement(np.where(orders, DEVIATES, judgement.grades).astype(np.uint8), judgement.values)
     found = ChunkJudgement(chunk, np.ones(1, bool), judgement, codes)
     counts = found.counts()
     for name in COUNTS:

@@ -25,6 +25,7 @@ from tiebreak.golden.space import Space, space_from
 from tiebreak.golden.verdicts import GRADES
 from tiebreak.version import __version__
 
+LATER = ("other-order",)  # grades that certificates of an earlier Tiebreak lack: it had none such
 FORMAT = {"format": "tiebreak-certificate", "version": 1}
 LARGEST = 64 << 20  # bytes
 CHECKSUMS = {
@@ -76,7 +77,7 @@ SCHEMA: dict[str, Any] = {
         "inputs": {"type": "integer", "minimum": 1},
         "counts": {
             "type": "object",
-            "required": list(GRADES),
+            "required": [grade for grade in GRADES if grade not in LATER],
             "additionalProperties": {"type": "integer", "minimum": 0},
         },
         "modes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
@@ -230,6 +231,7 @@ def write_certificate(path: Path, result: SweepResult) -> dict[str, Any]:
 def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
     """A certificate and its space. InvalidInput if there is no file, DamagedFile if it is not a certificate."""
     data = checked_json(path, SCHEMA, LARGEST, "a certificate")
+    data["counts"] = dict.fromkeys(GRADES, 0) | data["counts"]
     return data, space_from(data["space"])
 
 

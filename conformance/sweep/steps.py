@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tiebreak.conformance.judging.other_order import has_orders
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.sweep.look import PieceGrades, WrongRuns
+from tiebreak.conformance.sweep.orders import cut_by_orders
 from tiebreak.conformance.sweep.solving import SolvingJudge, judged
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType
@@ -54,6 +56,7 @@ class StepJudge:
         if firsts is None:
             self.solving.look(at, output, found)
             return
+        firsts = self.cut(firsts, at, output, self.solving.modes)
         truths, lengths = self.solving.truths(firsts, self.solving.modes), np.diff(firsts, append=at + output.size)
         judgement = judged(output[firsts - at], truths)
         found.counts += np.bincount(judgement.grades, lengths, len(GRADES)).astype(np.int64)
@@ -68,10 +71,23 @@ class StepJudge:
         if firsts is None:
             self.solving.look_at_modes(at, output, found)
             return
-        lengths, results = np.diff(firsts, append=at + output.size), output[firsts - at]
         for place, mode in enumerate(kernel.MODES):
-            grades = judged(results, self.solving.truths(firsts, (mode,))).grades
+            cut = self.cut(firsts, at, output, (mode,))
+            lengths, grades = np.diff(cut, append=at + output.size), self.grades(cut, at, output, (mode,))
             found.differ[place] += lengths[grades == DEVIATES].sum()
+
+    def cut(self, firsts: Array, at: int, output: Array, modes: Sequence[str]) -> Array:
+        """The runs, cut so that each has one grade where the document leaves the order of its steps open."""
+        if not self.has_orders:
+            return firsts
+        return cut_by_orders(firsts, at + output.size, lambda numbers: self.grades(numbers, at, output, modes))
+
+    @cached_property
+    def has_orders(self) -> bool:
+        return has_orders(self.solving.case_and_problem(np.zeros(1, np.int64))[1])
+
+    def grades(self, numbers: Array, at: int, output: Array, modes: Sequence[str]) -> Array:
+        return judged(output[numbers - at], self.solving.truths(numbers, modes)).grades
 
     def runs(self, at: int, output: Array, modes: Sequence[str]) -> Array | None:
         """The first input of each run that has one right answer in each mode and one result; None if there are many."""

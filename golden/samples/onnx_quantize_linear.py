@@ -367,11 +367,11 @@ def small_floats(pair: Pair) -> Iterator[Sample]:
         tensors = (pair.x(specials), scalar(pair.scale, Fraction(1)), zero)
         yield Sample(f"beyond-{'' if saturate else 'un'}saturated", node, tensors, flags, roles if eight else (role,))
     if pair.quantized in ONE_ZERO:
-        infinities, scale = pair.x([math.inf, 1, -math.inf]), scalar(pair.scale, Fraction(-2))
-        flags = ("SmallFloat", "Infinity", "NegativeScale", "OtherVersion")
+        given = (pair.x([math.inf, 1, -math.inf]), scalar(pair.scale, Fraction(-2)), zero)
+        own = ("SmallFloat", "Infinity", "NegativeScale", "OtherVersion")
         for opset in (LARGEST_FOR_INFINITY - 1, LARGEST_FOR_INFINITY):
             node = pair.node(opset=opset)
-            yield Sample(f"infinities-opset-{opset}", node, (infinities, scale, zero), flags, ("float8-infinity",))
+            yield Sample(f"infinities-opset-{opset}", node, given, own, ("float8-infinity",))
     yield from odd_floats(pair)
 
 

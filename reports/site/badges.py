@@ -46,7 +46,7 @@ def badge_of(cell: SiteCell) -> Badge:
 
 
 def message_of(cell: SiteCell) -> tuple[str, str]:
-    """`exact` and `as written` only where nothing that ran and is specified deviates, contradicts itself or fails.
+    """Good only where nothing that ran and is specified deviates, contradicts itself or fails.
 
     Findings are root causes of its own document, kinds of crashes, hangs and errors, and ways to contradict itself.
     """
@@ -56,7 +56,7 @@ def message_of(cell: SiteCell) -> tuple[str, str]:
         return plural(cell.hazards, "hazard"), "open"
     if not cell.judged:
         return ("unspecified" if cell.ran else "not run"), "open"
-    return ("as written" if cell.as_written else "exact"), "good"
+    return ("other order" if cell.other_order else "as written" if cell.as_written else "exact"), "good"
 
 
 def badge_files(environment: Environment, badges: Iterable[Badge]) -> Iterator[tuple[str, str]]:

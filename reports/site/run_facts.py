@@ -9,7 +9,7 @@ from typing import Any
 
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.libraries import library_of, plain_name, release_order
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import JUDGED, Run
 from tiebreak.reports.report_data import cause_name
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
@@ -20,6 +20,7 @@ from tiebreak.reports.verdict_matrix import folded_groups
 
 SUMS = {
     "as_written": "working_precision",
+    "other_order": "other_order",
     "judged_calibrated": "judged_calibrated",
     "deviating_calibrated": "deviates_calibrated",
     "deviating": "deviates",
@@ -47,6 +48,7 @@ class SiteCell:
     foreign: bool
     judged: int
     as_written: int
+    other_order: int
     judged_calibrated: int
     deviating_calibrated: int
     deviating: int
@@ -138,11 +140,11 @@ def cells_of_run(name: str, created: str, run: Run) -> Iterator[SiteCell]:
 
 def sums_of_run(run: Run) -> dict[Place, dict[str, int]]:
     """The judged and the deviating elements, in all and of the calibrated domain."""
-    columns = ["exact", *SUMS.values()]
+    columns = list(dict.fromkeys((*JUDGED, *SUMS.values())))
     sums = rows_by_key(run.results.groupby(["backend", "operator"], observed=True)[columns].sum())
     return {
         (str(backend), str(operator)): {name: int(row[column]) for name, column in SUMS.items()}
-        | {"judged": int(row["exact"] + row["working_precision"] + row["deviates"])}
+        | {"judged": sum(int(row[name]) for name in JUDGED)}
         for (backend, operator), row in sums.items()
     }
 

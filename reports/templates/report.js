@@ -3,8 +3,8 @@
   const KINDS = { backend: "b", operator: "o", mode: "m", type: "t", flag: "f", clause: "c", verdict: "v", cause: "u", document: "w", domain: "y" };
   const INSIDE = ["m", "t", "c", "f"]; // what a cause's elements differ in
   const WINDOW = 50;
-  const STATUS = { deviates: "d", exact: "e", conforms: "ec", "working-precision": "c", unsupported: "u", failed: "f", crash: "f", error: "f", timeout: "f" };
-  const MARKS = [["deviates", "✗", "fail"], ["failed", "!", "broke"], ["hazard", "⇄", "hazard"], ["working-precision", "≈", "pass"], ["exact", "✓", "pass"], ["unspecified", "?", "open"], ["unsupported", "∅", "idle"]];
+  const STATUS = { deviates: "d", exact: "e", conforms: "ec", "working-precision": "c", "other-order": "c", unsupported: "u", failed: "f", crash: "f", error: "f", timeout: "f" };
+  const MARKS = [["deviates", "✗", "fail"], ["failed", "!", "broke"], ["hazard", "⇄", "hazard"], ["other-order", "≋", "other"], ["working-precision", "≈", "pass"], ["exact", "✓", "pass"], ["unspecified", "?", "open"], ["unsupported", "∅", "idle"]];
   const form = document.getElementById("filters");
   const status = document.getElementById("status");
   const counts = document.getElementById("counts").dataset;

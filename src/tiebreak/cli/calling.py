@@ -35,6 +35,7 @@ def run(
     inputs: Mapping[str, Any] | None = None,
     level: str | None = None,
     judge_foreign: bool = False,
+    strict: bool = False,
     earlier_run: str | Path | None = None,
     vectors: str | Path | None = None,
     timeout: float | None = None,
@@ -58,7 +59,8 @@ def run(
     the command line, such as "0.5,0x3effffff". `timeout` is in seconds for one case, `memory` in MiB.
     The records and report.html stay in the folder `output`; without it they are in a temporary folder, which is removed
     unless the run was broken off. With `judge_foreign` a deviation from a document that the backend does not claim
-    counts as its own. With `show` the run prints what the command prints, with `verbose` all of it.
+    counts as its own; with `strict` results of another order of a document's steps count as deviations. With `show` the
+    run prints what the command prints, with `verbose` all of it.
 
     Returns the run's tables; `exit_code` is what the command would end with: 0, 1, 3 or 4.
     InvalidInput says what is wrong with a keyword; MachineryFailed that a backend could not be started or the run was
@@ -69,6 +71,7 @@ def run(
     given |= {"--level": level, "--from": earlier_run, "--vectors": vectors, "--timeout": timeout, "--memory": memory}
     given |= {
         "--judge-foreign": judge_foreign,
+        "--strict": strict,
         "--in-process": in_process,
         "--resume": resume,
         "--discard": discard,

@@ -17,6 +17,7 @@ from tiebreak.cli.options import (
     JUDGE_FOREIGN,
     LEVELS,
     MUST_RUN,
+    STRICT,
     backends_option,
     check_apart,
     level_option,
@@ -101,6 +102,7 @@ def add_examples(found: dict[str, Any], before: Path, after: Path) -> None:
 @ANY_CHANGE
 @MUST_RUN
 @JUDGE_FOREIGN
+@STRICT
 @JSON
 @click.pass_context
 def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
@@ -123,7 +125,7 @@ def gate(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     if chosen["backends"]:
         run_first(run_dir, chosen, silent=as_json)
     fresh = update and accept
-    how = {name: chosen[name] for name in ("judge_foreign", "any_change", "must_run")}
+    how = {name: chosen[name] for name in ("judge_foreign", "any_change", "must_run", "strict")}
     found = gate_findings(run_dir, baseline, waivers, fresh=fresh, **how)
     if update and baseline is not None:
         found |= update_if_allowed(found, run_dir, baseline, accept=accept)
@@ -168,7 +170,7 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
     level = chosen["level"] or (known is not None and known.info["level"] in LEVELS and known.info["level"]) or "quick"
     selection = Selection(level=level, **selection_keywords({name: chosen[name] for name in SELECTING}))
     limits = RunLimits(chosen["time_limit"], chosen["memory_limit"])
-    how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign")}
+    how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign", "strict")}
     main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "tables", **how)
 
 

@@ -28,6 +28,11 @@ ANY_CHANGE = click.option(
     "--any-change", is_flag=True, help="Fail for every result with other bits, deviating or not, and for new hazards."
 )
 MUST_RUN = click.option("--must-run", is_flag=True, help="Fail if a case that ran before does not run now.")
+STRICT = click.option(
+    "--strict",
+    is_flag=True,
+    help="Let results of another order of a document's steps (other-order) count for the exit code, too.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 

@@ -14,6 +14,7 @@ from tiebreak.cli.options import (
     DISCARD,
     JSON,
     JUDGE_FOREIGN,
+    STRICT,
     backends_option,
     input_option,
     level_option,
@@ -58,6 +59,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     "finished run stays, or with --input or --case tiebreak-case, where it is replaced.",
 )
 @JUDGE_FOREIGN
+@STRICT
 @scheduling
 @click.option(
     "-v", "--verbose", is_flag=True, help="Print all of the tables, as `tiebreak report --text` does, and the stages."
@@ -89,7 +91,7 @@ def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
         if not (chosen["output"] or chosen["discard"] or is_single(chosen)):
             check_unnamed(folder_of(chosen), "to run elsewhere add -o RUN_DIR")
         others: dict[str, Any] = {"show": show, "command": command, "cluster": cluster}
-        others |= {name: chosen[name] for name in ("discard", "judge_foreign")}
+        others |= {name: chosen[name] for name in ("discard", "judge_foreign", "strict")}
         return main_job(chosen["backends"], selection_of(chosen), folder_of(chosen), limits_of(chosen), **others)
 
 
