@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from tiebreak.cli import main
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.judge import judge_outputs
-from tiebreak.conformance.judging.orders.ends import StepEnds, OrderSteps, point, rounded, to_odd, two_product, two_sum
+from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, point, rounded, to_odd, two_product, two_sum
 from tiebreak.conformance.judging.orders.products import product, total
 from tiebreak.conformance.judging.other_order import ORDERS
 from tiebreak.conformance.judging.truths import truths_of

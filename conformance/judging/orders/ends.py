@@ -80,11 +80,11 @@ class OrderSteps:
         return self.add(one, -other)
 
     def multiply(self, one: StepEnds, other: StepEnds) -> StepEnds:
-        """Of magnitudes: nothing is negative."""
+        """The product of magnitudes: nothing is negative."""
         return self.between(two_product(one.low, other.low), two_product(one.high, other.high))
 
     def divide(self, one: StepEnds, other: StepEnds) -> StepEnds:
-        """Of magnitudes: nothing is negative."""
+        """The quotient of magnitudes: nothing is negative."""
         return self.between(two_quotient(one.low, other.high), two_quotient(one.high, other.low))
 
     def between(self, low: tuple[Array, Array], high: tuple[Array, Array]) -> StepEnds:

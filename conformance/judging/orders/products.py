@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tiebreak.conformance.judging.orders.ends import StepEnds, OrderSteps, hull, point
+from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, hull, point
 
 Parts = dict[int, StepEnds]  # by the set of its members, a bit for each
 

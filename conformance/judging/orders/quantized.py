@@ -6,7 +6,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.operands import round_array
-from tiebreak.conformance.judging.orders.ends import StepEnds, OrderSteps, rounded
+from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, rounded
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.problem import Array, Elementwise
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.conformance.judging.orders.ends import StepEnds, OrderSteps, point
+from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, point
 from tiebreak.conformance.judging.orders.products import product
 from tiebreak.conformance.judging.orders.quantized import as_integers, as_numbers
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType
