@@ -16,6 +16,7 @@ from numpy import array as new_array  # bound now, since a backend may replace n
 from tiebreak.adapters import frames
 from tiebreak.adapters.claims import claims_of
 from tiebreak.adapters.outcome import (
+    ADAPTER,
     EXCEPTION,
     LEFT_CHANGED,
     NOT_ASKED,
@@ -24,6 +25,7 @@ from tiebreak.adapters.outcome import (
     WRONG_OUTPUT,
     Outcome,
 )
+from tiebreak.adapters.own_mistakes import is_own_mistake
 from tiebreak.adapters.protocol import Backend, Run
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput, MissingType, Unsupported
@@ -230,6 +232,10 @@ def failed_outcome(error: BaseException) -> Outcome:
     fault = OUT_OF_MEMORY if isinstance(error, MemoryError) else EXCEPTION
     fault = WRONG_OUTPUT if isinstance(error, WrongOutput) else fault
     fault = LEFT_CHANGED if isinstance(error, LeftChanged) else fault
+    if is_own_mistake(error):
+        return Outcome(
+            "error", message=f"Tiebreak's adapter failed: {message_of(error)}{place_of(error)}", fault=ADAPTER
+        )
     return Outcome("error", message=message_of(error) + raised_at(error, fault), fault=fault)
 
 
@@ -237,12 +243,22 @@ def raised_at(error: BaseException, fault: str) -> str:
     """Where an exception was raised: file, line and function. For a syntax error: where the error is."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" (at {Path(error.filename).name}:{error.lineno})" if error.lineno else ""
-    frames_ = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
+    frames_ = frames_of(error)
     if fault in (WRONG_OUTPUT, LEFT_CHANGED) or not frames_:
         return ""
     if Path(frames_[-1].filename).parent == Path(__file__).parent:
         return ""  # the message of a built-in adapter says enough
-    return f" (at {Path(frames_[-1].filename).name}:{frames_[-1].lineno} in {frames_[-1].name})"
+    return place_of(error)
+
+
+def place_of(error: BaseException) -> str:
+    """The file, line and function of the frame that raised; empty if there is none."""
+    last = frames_of(error)[-1:]
+    return "".join(f" (at {Path(frame.filename).name}:{frame.lineno} in {frame.name})" for frame in last)
+
+
+def frames_of(error: BaseException) -> list[traceback.FrameSummary]:
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
 
 
 def message_of(error: BaseException) -> str:

@@ -186,7 +186,7 @@ def earliest_of_linear(written: OnnxNode) -> int:
     quantizes = written.operator == "QuantizeLinear"
     quantized = written.output if quantizes else written.inputs[0]
     reals = {written.inputs[0], written.inputs[1]} if quantizes else {written.inputs[1], written.output}
-    if len(reals) > 1:
+    if len(reals) > 1 or quantized not in SINCE:
         return written.opset
     needs = [SINCE[quantized], 10 if reals == {"float32"} else 19]
     needs += [ATTRIBUTES_SINCE[name] for name in written.attributes]

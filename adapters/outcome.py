@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import ADAPTER as ADAPTER
 from tiebreak.golden.verdicts import NOT_ASKED as NOT_ASKED
 from tiebreak.golden.verdicts import NOT_DETERMINISTIC as NOT_DETERMINISTIC
+from tiebreak.golden.verdicts import NOT_JUDGED as NOT_JUDGED
 
 # The kinds of fault, by their names in the records.
 CRASH = "crash"
@@ -19,7 +21,6 @@ GARBAGE = "garbage"
 LEFT_CHANGED = "left changed"
 NO_START = "did not start again"
 GIVEN_UP = "given up"
-NOT_JUDGED = "not judged"  # an error of Tiebreak's
 
 
 @dataclass(frozen=True)

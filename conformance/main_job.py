@@ -61,7 +61,14 @@ from tiebreak.reports.records import (
     write_info,
     write_run,
 )
-from tiebreak.reports.summary import explanation_failures, json_summary, print_details, print_stages, why_nothing_ran
+from tiebreak.reports.summary import (
+    explanation_failures,
+    json_summary,
+    own_failures,
+    print_details,
+    print_stages,
+    why_nothing_ran,
+)
 
 
 class NoBackends(TiebreakError):  # noqa: N818 - says what happened
@@ -317,7 +324,7 @@ def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages, wa
         attempt_drawing(errors, "the summary", partial(print_summary, run, str(folder)))
     if run.info["exit"] == EXIT_NOTHING_RAN:
         print(f"tiebreak: {why_nothing_ran(run)}", file=sys.stderr)
-    for line in explanation_failures(run.info["explanation_errors"] + errors.rows()):
+    for line in own_failures(run.info) + explanation_failures(run.info["explanation_errors"] + errors.rows()):
         print(f"tiebreak: {line}", file=sys.stderr)
 
 

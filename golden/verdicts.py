@@ -17,6 +17,8 @@ SHOWN = (*GRADES, HAZARD, "unsupported", *FAILED)
 DOMAINS = ("calibrated", "edge", "pathological")
 NOT_DETERMINISTIC = "outputs change"  # the fault of a backend whose two identical calls differ
 REDUCED = "reduced by default"  # the attested fact that a library computes in fewer bits, as its documentation says
+NOT_JUDGED, ADAPTER = "not judged", "adapter"  # faults of Tiebreak's own: it could not judge, or its adapter failed
+OURS = (NOT_JUDGED, ADAPTER)
 NOT_ASKED = "not asked"  # the fault of an unsupported case that the backend never saw: it refused nothing
 UNEXPLAINED = "unexplained"  # the cause of every element until one is found
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN, RAN, REDUCED
+from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OURS, OWN, RAN, REDUCED
 from tiebreak.reports.anchors import anchor_of_finding
 from tiebreak.reports.folding import Row
 from tiebreak.reports.libraries import libraries_of, library_of, release
@@ -74,7 +74,8 @@ def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
         if str(one["name"]) in ran:
             by_library[library_of(one)].append(one)
     own, foreign = (calibrated_cases(run, document) for document in (OWN, FOREIGN))
-    failed = run.results[run.results["verdict"].isin(FAILED)]["backend"].value_counts()
+    is_its_own = run.results["verdict"].isin(FAILED) & ~run.results["fault"].isin(OURS)
+    failed = run.results[is_its_own]["backend"].value_counts()
     found = []
     for library, rows in by_library.items():
         names = tuple(str(row["name"]) for row in rows)

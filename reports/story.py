@@ -12,7 +12,7 @@ from tiebreak.golden.messages import gist
 from tiebreak.golden.operator_names import short_name
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OWN
+from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OURS, OWN
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
@@ -210,7 +210,7 @@ CONTRADICTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[Finding]]] = {
 def failures(run: Run) -> Iterator[Finding]:
     """One finding for what a library's configurations and operators have in common: the kind of failure."""
     tried = cases_tried(run)
-    failed = [row for row in run.info.get("failures", []) if row["fault"] != NOT_DETERMINISTIC]
+    failed = [row for row in run.info.get("failures", []) if row["fault"] not in (NOT_DETERMINISTIC, *OURS)]
     for kind, rows in by_library(run.info, failed, kind_of_failure):
         pairs = {(str(row["backend"]), str(row["operator"])) for row in rows}
         how_much = f"{sum(row['cases'] for row in rows):,} of {sum(tried[pair] for pair in pairs):,} cases"

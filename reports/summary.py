@@ -16,7 +16,7 @@ from rich.table import Table
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.untrusted_text import one_line, plural
-from tiebreak.golden.verdicts import FOREIGN, OWN, RAN, SHOWN, VERDICTS, shown_verdict
+from tiebreak.golden.verdicts import FOREIGN, OURS, OWN, RAN, SHOWN, VERDICTS, shown_verdict
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import values_by_key
@@ -223,6 +223,16 @@ def explanation_failures(errors: Sequence[Mapping[str, Any]]) -> list[str]:
     left_out = [f"{more} more errors of explanations are in run.json"] if more > 0 else []
     known = ["the records are whole; please report what could not be explained"] if lines else []
     return lines[:MOST_ERRORS] + left_out + known
+
+
+def own_failures(info: Mapping[str, Any]) -> list[str]:
+    """A line for each kind of failure that is Tiebreak's own, in its adapter or where it judges."""
+    rows = [row for row in info.get("failures", []) if row["fault"] in OURS]
+    lines = [
+        f"{row['backend']}, {row['operator']}: {plural(row['cases'], 'case')}: {one_line(row['message'], 300)}"
+        for row in rows[:MOST_ERRORS]
+    ]
+    return [*lines, *(["no library is to blame for that; please report it"] if lines else [])]
 
 
 def why_nothing_ran(run: Run) -> str:

@@ -40,6 +40,7 @@ def test_a_library_has_the_shares_of_its_cases_and_operators_not_of_elements() -
             "operator": operator,
             "case": f"{operator}{number}",
             "verdict": "deviates",
+            "fault": "",
             "document": "own",
         }
         | {"judged_calibrated": size, "deviates_calibrated": wrong, "working_calibrated": 1 - bool(wrong)}

@@ -1,7 +1,7 @@
 """The waiver file: known discrepancies, each with a reason, a link and an expiry date.
 
     [[waiver]]
-    backend = "onnxruntime*"            # its name, or a pattern with * and ?
+    backend = "onnxruntime*"            # its name, or a pattern with * and ?; NAME stands for NAME@VERSION, too
     version = ">=1.20,<1.23"            # PEP 440; left out: every version
     operator = "onnx.QuantizeLinear"
     cause = "rounds:*"                  # the cause's id or sentence, or a pattern; or clause = "ONQ-R1"; or both

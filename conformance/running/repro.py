@@ -15,7 +15,6 @@ import numpy as np
 
 from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
-from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
@@ -30,7 +29,7 @@ from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import output_slices, problems_of
 from tiebreak.golden.untrusted_text import one_line
-from tiebreak.golden.verdicts import FAILED
+from tiebreak.golden.verdicts import FAILED, OURS
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.root_cause import UNWRITTEN
 from tiebreak.reports.rows import result_rows, rows_of
@@ -153,7 +152,7 @@ def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, na
 
 
 def check_was_run(row: dict[str, Any], name: str) -> None:
-    if row["fault"] == NOT_JUDGED or was_not_run(row["fault"], row["message"]):
+    if row["fault"] in OURS or was_not_run(row["fault"], row["message"]):
         raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
 
 

@@ -162,16 +162,21 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
         raise InvalidInput(f"{baseline}: the run would replace the baseline that it is judged by; name another RUN_DIR")
     if not (chosen["run_dir"] or chosen["discard"]):
         check_unnamed(run_dir, "to run elsewhere name RUN_DIR")
-    known = baseline_run(
-        baseline, fresh=chosen["update"] and chosen["accept"]
-    )  # a mistake is told before anything runs
+    # A mistake is told before anything runs.
+    known = baseline_run(baseline, fresh=chosen["update"] and chosen["accept"])
     if chosen["any_change"] and known is not None:
         check_digests({baseline: known})
-    level = chosen["level"] or (known is not None and known.info["level"] in LEVELS and known.info["level"]) or "quick"
+    level = chosen["level"] or usual_level_of_gate(known)
     selection = Selection(level=level, **selection_keywords({name: chosen[name] for name in SELECTING}))
     limits = RunLimits(chosen["time_limit"], chosen["memory_limit"])
     how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign", "strict")}
     main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "tables", **how)
+
+
+def usual_level_of_gate(baseline: Run | None) -> str:
+    """The baseline's level, whose cases the gate compares; quick without one, and for outputs of a device elsewhere."""
+    level = str(baseline.info["level"]) if baseline is not None else ""
+    return level if level in LEVELS else "quick"
 
 
 def write_findings(found: dict[str, Any], junit: Path | None, sarif: Path | None) -> None:
