@@ -37,6 +37,11 @@ class Ends:
         return Ends(np.where(mask, self.low, other.low), np.where(mask, self.high, other.high))
 
     @property
+    def size(self) -> Array:
+        """The greatest magnitude."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
     def magnitude(self) -> Ends:
         ends = np.abs(self.low), np.abs(self.high)
         crosses = (self.low < 0) & (self.high > 0)
@@ -58,10 +63,15 @@ def hull(found: Sequence[Ends]) -> Ends:
 
 @dataclass(frozen=True)
 class OrderSteps:
-    """The steps of operands of a type; `beyond`: also those that leave its normal numbers, by overflow or underflow."""
+    """The steps of operands of a type.
+
+    `beyond`: also those that leave its normal numbers, by overflow or underflow. `coarse`: products and sums have
+    bounds instead of ends, from the number of their steps; where a step might leave the normal numbers there is none.
+    """
 
     kind: FloatType
     beyond: bool = False
+    coarse: bool = False
 
     @cached_property
     def kinds(self) -> tuple[FloatType, ...]:
