@@ -114,7 +114,7 @@ WRONG = [
     wrong("the zero point moved", "FloatZeroPoint", point=lambda point: point + 1),
     wrong("an integer zero point", "FloatZeroPoint", point=lambda point: float(round(point))),
     wrong("the zero point after the scale", "Blocked", weight=lambda s, q, z, d: s(s(q * d) - z)),
-    wrong("scale distributed", "FloatZeroPoint", SINGLE, weight=lambda s, q, z, d: s(s(q * d) - s(z * d))),
+    wrong("scale distributed", "PrecisionSensitive", SINGLE, weight=lambda s, q, z, d: s(s(q * d) - s(z * d))),
     wrong("divides by the reciprocal", "ScaleNotPowerOfTwo", SINGLE, weight=lambda s, q, z, d: s((q - z) / s(1 / d))
           if d else 0.0),
     wrong("the product in float16", "ScaleNotPowerOfTwo", SINGLE,

@@ -99,8 +99,7 @@ WRONG = [
     *both("truncates before the zero point", "ScaleNotPowerOfTwo", whole=np.trunc, late=True),
     *both("floors", "ScaleNotPowerOfTwo", whole=np.floor),
     *both("ceils", "ScaleNotPowerOfTwo", whole=np.ceil),
-    *both("ratio rounded first", "RoundedRatio", value=by_ratio),
-    *both("fused, by the reciprocal", "RoundedRatio", value=fused),
+    box(MUL, "fused, by the reciprocal", "Overflow", value=fused),
     *both("fused, by the reciprocal, truncates and wraps", "RoundedRatio", value=fused, whole=np.trunc, clamp=low_bits),
     *both("casts to int32", "Overflow", before=to_int32),
     *both("in float16", "ScaleNotPowerOfTwo", value=lambda *of: stepwise(*of, kind=np.float16)),
@@ -120,6 +119,11 @@ WRONG = [
     *both("clamps before the zero point", "ClampOrder", late=True, before=saturated),
     box(ADD, "scales exchanged", "ScaleNotPowerOfTwo", scales=lambda a, b, c: (b, a, c)),
     box(ADD, "each operand rounded", "NearTie", value=each_rounded),
+]
+# Another order of the document's steps: no deviation.
+OTHER_ORDERS = [
+    *both("ratio rounded first", "RoundedRatio", value=by_ratio),
+    box(ADD, "fused, by the reciprocal", "RoundedRatio", value=fused),
 ]
 RIGHT = [
     *both("right, exact", ""),

@@ -17,7 +17,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.boundary import Listening
 from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders import sums_of_products
+from tiebreak.conformance.judging.orders import linear_pairs, packed_weights, sums_of_products
 from tiebreak.conformance.judging.orders.ends import OrderSteps
 from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.formulas.steps import UndefinedResult
@@ -26,7 +26,7 @@ from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.golden.rounding import is_nearest
 
 Admits = Callable[[OrderSteps, Elementwise, Sequence[Array], Array, str], Array]
-ORDERS: dict[str, Admits] = {**sums_of_products.FORMULAS}
+ORDERS: dict[str, Admits] = sums_of_products.FORMULAS | linear_pairs.FORMULAS | packed_weights.FORMULAS
 
 
 def has_orders(problem: Problem) -> bool:
@@ -42,14 +42,24 @@ def in_other_order(problem: Problem, got: Array, modes: Sequence[str]) -> Array:
     found = np.zeros(got.shape, bool)
     if not isinstance(problem, Elementwise) or problem.formula not in ORDERS:
         return found
-    admits = ORDERS[problem.formula]
+    kind, own = problem.working, tuple(dict.fromkeys(mode or problem.mode for mode in modes))
+    near = np.flatnonzero(admitted((OrderSteps(kind, coarse=True),), problem, got, own))
+    if near.size:
+        every = OrderSteps(kind), OrderSteps(kind, beyond=True)
+        found[near] = admitted(every, problem.some(near), got[near], own)
+    for place in np.flatnonzero(found).tolist():
+        found[place] = not is_tie(problem, place, own[0])
+    return found
+
+
+def admitted(every: Sequence[OrderSteps], problem: Elementwise, got: Array, modes: Sequence[str]) -> Array:
+    """Which codes steps of some kind give by one of the modes."""
+    found = np.zeros(got.shape, bool)
     operands = [values_of_codes(codes, kind) for codes, kind in zip(problem.operands, problem.kinds, strict=True)]
     with np.errstate(all="ignore"):
-        for steps in (OrderSteps(problem.working), OrderSteps(problem.working, beyond=True)):
+        for steps in every:
             for mode in modes:
-                found |= admits(steps, problem, operands, got, mode or problem.mode)
-    for place in np.flatnonzero(found).tolist():
-        found[place] = not is_tie(problem, place, modes[0] or problem.mode)
+                found |= ORDERS[problem.formula](steps, problem, operands, got, mode)
     return found
 
 

@@ -2,8 +2,8 @@
 
 Each step is rounded correctly (IEEE 754, ties to even) to the operands' type or to a wider one. Sums, products and
 quotients of magnitudes are monotone, and so is rounding. So the ends of what a step gives come from the ends of what it
-is given. Both are results of some choice of types, no bounds. float64 has no wider type in NumPy; there what is exact
-lies between two neighbours, which are then the ends.
+is given. Both are results of some choice of types, no bounds. float64 takes no wider type that NumPy has; there
+what is exact lies between two neighbours, which are then the ends.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ class StepEnds:
         return StepEnds(np.where(mask, self.low, other.low), np.where(mask, self.high, other.high))
 
     @property
+    def size(self) -> Array:
+        """The greatest magnitude."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
     def magnitude(self) -> StepEnds:
         ends = np.abs(self.low), np.abs(self.high)
         crosses = (self.low < 0) & (self.high > 0)
@@ -58,10 +63,15 @@ def hull(found: Sequence[StepEnds]) -> StepEnds:
 
 @dataclass(frozen=True)
 class OrderSteps:
-    """The steps of operands of a type; `beyond`: also those that leave its normal numbers, by overflow or underflow."""
+    """The steps of operands of a type.
+
+    `beyond`: also those that leave its normal numbers, by overflow or underflow. `coarse`: products and sums have
+    bounds instead of ends, from the number of their steps; where a step might leave the normal numbers there is none.
+    """
 
     kind: FloatType
     beyond: bool = False
+    coarse: bool = False
 
     @cached_property
     def kinds(self) -> tuple[FloatType, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, hull, point
+from tiebreak.golden.elements import FloatType
 
 Parts = dict[int, StepEnds]  # by the set of its members, a bit for each
 
@@ -18,6 +19,8 @@ Parts = dict[int, StepEnds]  # by the set of its members, a bit for each
 def product(steps: OrderSteps, above: Sequence[StepEnds], below: Sequence[StepEnds] = ()) -> StepEnds:
     """The product of the factors `above` divided by those `below`, which are not 0."""
     factors = [factor.magnitude for factor in (*above, *below)]
+    if steps.coarse:
+        return signed(bound_of_product(steps.kind, factors[: len(above)], factors[len(above) :]), [*above, *below])
     found, inverse = Parts(), Parts()
     for number, factor in enumerate(factors):
         if number < len(above):
@@ -55,11 +58,35 @@ def signed(magnitude: StepEnds, factors: Sequence[StepEnds]) -> StepEnds:
 
 def total(steps: OrderSteps, terms: Sequence[StepEnds]) -> StepEnds:
     """The sum of the terms."""
+    if steps.coarse:
+        return bound_of_sum(steps.kind, terms)
     found: Parts = {1 << number: term for number, term in enumerate(terms)}
     for whole in sets_of(len(terms)):
         pairs = ((one, whole ^ one) for one in parts_of(whole) if one < whole ^ one)
         found[whole] = hull([steps.add(found[one], found[other]) for one, other in pairs])
     return found[(1 << len(terms)) - 1]
+
+
+def bound_of_product(kind: FloatType, above: Sequence[StepEnds], below: Sequence[StepEnds]) -> StepEnds:
+    """What no order leaves: each of its steps, and each inverse, changes a magnitude by half a unit at most."""
+    ends = [StepEnds(factor.low, factor.high) for factor in above] + [
+        StepEnds(1 / one.high, 1 / one.low) for one in below
+    ]
+    low, high, least, greatest = (np.ones_like(ends[0].low) for _ in range(4))
+    for end in ends:
+        low, high, greatest = low * end.low, high * end.high, greatest * np.maximum(end.high, 1)
+        least = least * np.where(end.high > 0, np.minimum(end.low, 1), 1)
+    error = len(ends) * 2.0 ** (2 - kind.precision)
+    inside = (greatest < 2.0**kind.emax) & (least > 2.0**kind.emin)
+    return StepEnds(np.where(inside, low * (1 - error), 0.0), np.where(inside, high * (1 + error), np.inf))
+
+
+def bound_of_sum(kind: FloatType, terms: Sequence[StepEnds]) -> StepEnds:
+    """What no order leaves: each of its steps changes a sum by half a unit of all magnitudes at most."""
+    low, high, size = (sum(getattr(one, name) for one in terms) for name in ("low", "high", "size"))
+    error = len(terms) * 2.0 ** (2 - kind.precision) * size
+    inside = size < 2.0**kind.emax
+    return StepEnds(np.where(inside, low - error, -np.inf), np.where(inside, high + error, np.inf))
 
 
 def sets_of(count: int) -> list[int]:
