@@ -9,8 +9,10 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
     ALL_QUANTIZED_TYPES,
     ALL_REAL_TYPES,
+    Answer,
     Attribute,
     Clause,
+    Contest,
     Operator,
     dequantize_signature,
     parse_axis_set,
@@ -66,6 +68,21 @@ CLAUSES = (
         "What a difference too large for the output's type gives: infinity in working precision.",
         f"{DOCUMENT}: silent",
         unspecified=True,
+    ),
+)
+
+
+CONTESTED = (
+    Contest(
+        "NGD-Q1",
+        "Is the difference multiplied by scale, or the zero point alone?",
+        ("NGD-F1", "NGD-F2"),
+        {"quantized": "int8", "real": "float32"},
+        ([5], 2, 3),
+        (
+            Answer(f"{DOCUMENT}, Mathematical Definition", "(input - zero_point) * scale", (4.0,), judged=True),
+            Answer(f"{DOCUMENT}, Description", "word by word: input - zero_point * scale", (-1.0,)),
+        ),
     ),
 )
 
@@ -133,4 +150,5 @@ OPERATOR = Operator(
     },
     files=tuple((quantized, real) for real in ALL_REAL_TYPES for quantized in ALL_QUANTIZED_TYPES),
     samples=samples.samples,
+    contested=CONTESTED,
 )

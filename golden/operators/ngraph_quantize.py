@@ -57,8 +57,9 @@ CLAUSES = (
     Clause("NGQ-T3", "The zero point has the type of the output.", f"{DOCUMENT}, Inputs"),
     Clause(
         "NGQ-O1",
-        "In the older form the third input is named offset and is added the same way.",
-        f"{OLDER}, offset",
+        "In the older form the third input is named offset and is added the same way. Its round_mode refers to a "
+        "header, src/ngraph/op/quantize.hpp; the modes are those that the later form names.",
+        f"{OLDER}, offset and round_mode",
         situation="the older form",
     ),
     Clause(
@@ -197,6 +198,17 @@ CONTESTED = (
         (
             Answer(DOCUMENT, "round(input / scale) + zero_point: before", (1.0, 3.0), judged=True),
             Answer("OpenVINO's decomposition of QuantizeLinear into FakeQuantize", "after", (2.0, 2.0)),
+        ),
+    ),
+    Contest(
+        "NGQ-Q4",
+        "Is the older form's offset projected onto axes, or along them?",
+        ("NGQ-A1", "NGQ-A2", "NGQ-O1"),
+        {"quantized": "int8", "attributes": {"round_mode": EVEN, "axes": [0]}, "form": 1},
+        ([[0.0, 0.0], [0.0, 0.0]], [1, 1], [1, 3]),
+        (
+            Answer(f"{OLDER}, Description", "onto, as scale: each row has its own", (1.0, 1.0, 3.0, 3.0), judged=True),
+            Answer(f"{OLDER}, Inputs", "along: read as all other axes, each column has its own", (1.0, 3.0, 1.0, 3.0)),
         ),
     ),
 )

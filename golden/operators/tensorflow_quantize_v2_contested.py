@@ -11,6 +11,16 @@ UTILITY_TESTS = "TensorFlow, quantization_utils_test.cc"
 
 CONTESTED = (
     contest(
+        "tfq-as-quantize-and-dequantize",
+        "SCALED is said to match QuantizeAndDequantizeV2 and V3: also in where ties go?",
+        ("TFQ-R1", "TFQ-S4"),
+        {"mode": "SCALED"},
+        ([2.5, -2.5], -128.0, 127.0),
+        Answer(f"{JAVA}, round_mode", "its own default, HALF_AWAY_FROM_ZERO", (3.0, -3.0), True),
+        Answer(f"{JAVA}, SCALED", "QuantizeAndDequantize's default, HALF_TO_EVEN", (2.0, -2.0)),
+        quantized="int8",
+    ),
+    contest(
         "tfq-range-without-zero",
         "Does a range that lies on one side of zero grow until it holds zero?",
         ("TFQ-U1",),
