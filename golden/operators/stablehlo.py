@@ -47,30 +47,30 @@ def type_clauses(prefix: str, whose: str, dimension: str = "quantization_dimensi
         Clause(
             f"{prefix}-A1",
             f"With quantization_dimension each slice of {whose} along it has its own scale and zero point.",
-            f"{TENSORS}: (C13) size(scales) = shape[quantization_dimension]",
+            f"{TENSORS}: (C13) dim(self, quantization_dimension) = size(scales)",
             when={dimension: AXES},
         ),
         Clause(
             f"{prefix}-A2",
             f"Without it (-1) {whose} has one scale and one zero point.",
-            f"{TYPES}: (C11) If quantization_dimension is empty, then size(scales) = 1",
+            f"{TYPES}: (C10) If is_empty(quantization_dimension), then size(scales) = 1",
             when={dimension: -1},
         ),
         Clause(
             f"{prefix}-A3",
-            "quantization_dimension is less than the rank.",
-            f"{TENSORS}: (C12) quantization_dimension < size(shape)",
+            "quantization_dimension is 0 or more, and less than the rank.",
+            f"{TYPES}: (C11) 0 <= quantization_dimension; {TENSORS}: (C12) quantization_dimension < rank(self)",
         ),
-        Clause(f"{prefix}-T2", "A scale is positive and finite.", f"{TYPES}: (C6), (C7)"),
+        Clause(f"{prefix}-T2", "A scale is positive and finite.", f"{TYPES}: (C5) 0 < scales, (C6)"),
         Clause(
             f"{prefix}-T3",
-            "A zero point is of the storage type, from storage_min to storage_max.",
-            f"{TYPES}: (C8), (C9)",
+            "A zero point is of the storage type, from storage_min to storage_max; there are as many as scales.",
+            f"{TYPES}: (C7), (C8), (C9) size(scales) = size(zero_points)",
         ),
         Clause(
             f"{prefix}-T4",
             "storage_min is less than storage_max, and the storage type has both.",
-            f"{TYPES}: (C4) min_value(storage_type) <= storage_min < storage_max <= max_value(storage_type)",
+            f"{TYPES}: (C3) min_value(storage_type) <= storage_min < storage_max <= max_value(storage_type)",
         ),
         Clause(
             f"{prefix}-T5",

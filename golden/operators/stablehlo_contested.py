@@ -75,12 +75,18 @@ OF_DEQUANTIZE = (
     ),
     Contest(
         "stablehlo-dequantize-wide-difference",
-        "What does a difference give that int32 does not hold?",
+        "What does a difference give that the storage type does not hold?",
         ("SUD-F1",),
         {"real": "float32", "quantized": "int32"},
         ([-2147483648, 0], 1.0, 2147483647),
         (
             Answer(TYPES, "the difference, as a number", (-4294967296.0, -2147483648.0), judged=True),
+            Answer(
+                f"{SPEC}, dequantize",
+                "x_storage - zero_points is a subtraction of the storage type; where it overflows, the result is "
+                "implementation-defined",
+                "wrapped or saturated",
+            ),
             Answer(IREE, "of int32, which wraps around", (1.0, -2147483648.0)),
         ),
     ),

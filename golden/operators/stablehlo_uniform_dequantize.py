@@ -35,7 +35,7 @@ CLAUSES = (
     ),
     *type_clauses("SUD", "the operand"),
     Clause(
-        "SUD-T1", "Scales and result have the expressed type.", f"{TYPES}: (C5); {DEQUANTIZE}: element_type(result)"
+        "SUD-T1", "Scales and result have the expressed type.", f"{TYPES}: (C4); {DEQUANTIZE}: element_type(result)"
     ),
     Clause("SUD-S1", "The result has the shape of the operand.", f"{DEQUANTIZE}: shape(operand) = shape(result)"),
     Clause(

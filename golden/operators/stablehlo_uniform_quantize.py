@@ -77,7 +77,7 @@ CLAUSES = (
         UNIFORM_QUANTIZE,
         when={f"{OWN}quantization_dimension": AXES},
     ),
-    Clause("SUQ-T1", "Scales have the expressed type: that of a floating-point operand.", f"{TYPES}: (C5)"),
+    Clause("SUQ-T1", "Scales have the expressed type: that of a floating-point operand.", f"{TYPES}: (C4)"),
     Clause("SUQ-S1", "The result has the shape of the operand.", f"{UNIFORM_QUANTIZE}: shape(operand) = shape(result)"),
     Clause(
         "SUQ-U1",
