@@ -146,7 +146,8 @@ def counterpart_lines(found: Mapping[str, Any]) -> list[str]:
 
 def difference_lines(found: Mapping[str, Any]) -> list[str]:
     """What else differs between two runs than what their backends did."""
-    return [*setting_lines(found.get("settings", [])), *counterpart_lines(found)]
+    vectors = [f"other golden vectors of {name}: a result may differ for that" for name in found.get("vectors", [])]
+    return [*setting_lines(found.get("settings", [])), *vectors, *counterpart_lines(found)]
 
 
 def arrow(one: int, other: int) -> str:

@@ -71,6 +71,7 @@ WITNESS: Kinds = {
     "elements": WHOLE,
     "operands": LIST,
 }
+VECTORS: Kinds = {"vectors": WHOLE, "sha256": TEXT}  # of an operator
 ANSWER: Kinds = {
     **dict.fromkeys(("bits", "value", "case"), TEXT),
     "elements": WHOLE,
@@ -119,6 +120,8 @@ def check_info(info: Mapping[str, Any]) -> None:
         check_row(f"clusters[{number}].witness", row["witness"], NAMED_OUTPUT, needed=False)
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
         check_illustrations(f"clusters[{number}]", row)
+    for operator, row in info.get("vectors", {}).items():
+        check_row(f"vectors[{operator!r:.80}]", row, VECTORS)
     for number, row in enumerate(info.get("failures", [])):
         check_row(f"failures[{number}].witness", row["witness"], dict.fromkeys(("case", "message"), TEXT))
         check_row(f"failures[{number}].witness", row["witness"], {"call": TEXT}, needed=False)

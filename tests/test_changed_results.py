@@ -19,6 +19,7 @@ from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.gate import gate
 from tiebreak.conformance.main_job import RunLimits, main_job
 from tiebreak.reports.alerts import alerts_of
+from tiebreak.reports.comparison import difference_lines
 from tiebreak.reports.gate import gate_markdown, headline
 from tiebreak.reports.records import Run, read_run, write_run
 
@@ -184,6 +185,18 @@ def test_a_run_of_an_older_version_says_that_it_has_no_answer(runs: Path, tmp_pa
     again = cli("gate", tmp_path / "new", "-b", "numpy-naive", "--any-change", "--baseline", tmp_path / "older")
     assert again.exit_code == 2 and not (tmp_path / "new").exists(), "told before anything runs"
     assert cli("gate", runs / "nan", "--any-change").exit_code == 2, "there is nothing to compare with"
+
+
+def test_golden_vectors_that_were_built_anew_are_said(runs: Path) -> None:
+    """A vector keeps its id when its inputs change, so that another result may be no change of the backend."""
+    one, other = read_run(runs / "box"), read_run(runs / "again")
+    vectors = {QUANTIZE: {**one.info["vectors"][QUANTIZE], "sha256": "0"}, DEQUANTIZE: one.info["vectors"][DEQUANTIZE]}
+    older = replace(one, info=one.info | {"vectors": vectors})
+    for found in (compare(older, other), gate(other, older, [], TODAY)):
+        assert found["vectors"] == [QUANTIZE]
+        assert f"other golden vectors of {QUANTIZE}: a result may differ for that" in difference_lines(found)
+    fewer = {QUANTIZE: {"vectors": 1, "sha256": "0"}}
+    assert compare(replace(one, info=one.info | {"vectors": fewer}), other)["vectors"] == [], "of another level"
 
 
 def test_digests_are_of_cases_that_ran(runs: Path) -> None:

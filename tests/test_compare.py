@@ -181,6 +181,15 @@ def test_the_command_names_the_damaged_file(runs: Path, tmp_path: Path) -> None:
         assert result.exit_code == 2 and f"{tmp_path / 'run'}/run.json: damaged run file" in result.output
 
 
+@pytest.mark.parametrize("vectors", [7, {"onnx.QuantizeLinear": 7}, {"onnx.QuantizeLinear": {"vectors": 1}}], ids=repr)
+def test_damaged_digests_of_vectors_are_named(vectors: Any, runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "away", tmp_path / "run")
+    info = json.loads((tmp_path / "run" / "run.json").read_text()) | {"vectors": vectors}
+    (tmp_path / "run" / "run.json").write_text(json.dumps(info))
+    result = cli("compare", runs / "away", tmp_path / "run")
+    assert result.exit_code == 2 and "damaged run file: vectors" in result.output
+
+
 def test_history_has_a_row_for_each_run_by_date(runs: Path, tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     folder = tmp_path / "it's [a]*; DROP TABLE x?"

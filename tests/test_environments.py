@@ -26,7 +26,7 @@ from tiebreak.adapters.environments.made import install, nearest, problems_of, u
 from tiebreak.adapters.environments.named import environment, environment_folders, split_release
 from tiebreak.adapters.environments.older_python import NAMES, Older
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.outcome import NOT_ASKED
+from tiebreak.adapters.outcome import NOT_ASKED, NOT_DETERMINISTIC, Outcome
 from tiebreak.adapters.registry import (
     OWN,
     WITHOUT_LIBRARY,
@@ -174,6 +174,76 @@ def test_what_was_changed_since_is_told(index: Path) -> None:
     done = CliRunner().invoke(main, ["backends", "verify", "onnxruntime@9.0.0"])
     assert done.exit_code == 3 and "onnx_beside.pth is missing" in done.output
     assert "no environment 'torch@1'" in CliRunner().invoke(main, ["backends", "verify", "torch@1"]).output
+
+
+class Answers:
+    """A worker that gives these outcomes to the vectors that it is asked, one after the other and again."""
+
+    operators = frozenset({"onnx.QuantizeLinear"})
+
+    def __init__(self, *outcomes: Outcome) -> None:
+        self.outcomes, self.asked = outcomes, 0
+
+    def start(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def run_batch(self, cases: list[Case]) -> list[Outcome]:
+        self.asked += len(cases)
+        return [self.outcomes[number % len(self.outcomes)] for number in range(len(cases))]
+
+
+OK, UNSTEADY = Outcome("ok"), Outcome("error", message="0x0, then 0xff", fault=NOT_DETERMINISTIC)
+REFUSED = Outcome("unsupported", message="no such type")
+
+
+def test_a_release_must_run_and_answer_twice_in_one_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def checked(steady: bool, *outcomes: Outcome) -> int:
+        worker = Answers(*outcomes)
+        monkeypatch.setattr(made, "IsolatedBackend", lambda *_, **__: worker)
+        made.check_runs("onnxruntime", tmp_path, steady=steady)
+        return worker.asked
+
+    assert checked(False, OK) <= made.NODES_EACH < made.TRIED <= checked(True, OK)
+    assert checked(False, OK, UNSTEADY) and checked(True, REFUSED, OK)
+    with pytest.raises(made.Unsteady, match="0x0, then 0xff"):
+        checked(True, OK, OK, OK, UNSTEADY)
+    for steady in (True, False):
+        with pytest.raises(MachineryFailed, match="runs nothing there: no such type"):
+            checked(steady, REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("needs", "wanted"),
+    [
+        ("", ["ml-dtypes"]),
+        ("numpy<2", ["ml-dtypes", "ml-dtypes numpy<2"]),
+        ("another machine", ["ml-dtypes", "ml-dtypes numpy<2", "numpy<2", "ml-dtypes"]),
+    ],
+)
+def test_a_release_that_is_not_steady_gets_an_older_numpy(
+    needs: str, wanted: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is steady with none is installed as it is: that is its own fault."""
+    tried: list[str] = []
+
+    def needed(_: Path, requirements: list[str]) -> list[named.Distribution]:
+        tried.append(" ".join(requirements[1:]))
+        (tmp_path / "pinned.txt").touch()
+        return []
+
+    def check_runs(*_: object, steady: bool) -> None:
+        if steady and needs and needs not in tried[-1]:
+            raise made.Unsteady("0x0, then 0xff")
+
+    monkeypatch.setattr(packages, "version_of", lambda _: "3.11.0")
+    monkeypatch.setattr(packages, "needed", needed)
+    monkeypatch.setattr(packages, "install_all", lambda *_: "pip 1")
+    monkeypatch.setattr(packages, "remove_own_pip", lambda _: None)
+    monkeypatch.setattr(made, "requirements", lambda *_: (["onnxruntime==1.0"], "1.0"))
+    monkeypatch.setattr(made, "check_runs", check_runs)
+    assert made.fill("onnxruntime", "onnxruntime", "1.0", tmp_path, lambda _: None) == "1.0"
+    assert tried == wanted and (tmp_path / named.RECORD).exists()
 
 
 def test_each_library_s_environments_are_listed_and_removed(index: Path) -> None:

@@ -33,6 +33,7 @@ from tiebreak.adapters.environments.named import (
     site_packages_in,
 )
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.outcome import NOT_DETERMINISTIC
 from tiebreak.adapters.process import command_in
 from tiebreak.adapters.registry import library_of, requirements_of, with_release
 from tiebreak.golden.builder import all_files, file_name
@@ -46,6 +47,7 @@ ASIDE = ".making-"
 ATTEMPTS = (("ml-dtypes",), ("ml-dtypes", "numpy<2"), ("numpy<2",))
 TOGETHER = ("iree-base-runtime",)  # released with the library, under the same version
 PINNED = ("torch",)  # what a library was built against
+TRIED = 40  # golden vectors that show whether a release answers twice in one way
 NEAREST = 5  # releases named where one is unknown
 HEAD = 1024  # bytes of a program in which its interpreter is named
 SPACE = 4  # times the size of the wheels that an environment takes, at most
@@ -100,7 +102,9 @@ def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> s
     python = packages.version_of(interpreter)
     wanted, version = requirements(library, version, python)
     failure: MachineryFailed | None = None
-    for more in ATTEMPTS:
+    for more, steady in (*((more, True) for more in ATTEMPTS), (ATTEMPTS[0], False)):
+        if not steady and not isinstance(failure, Unsteady):
+            break
         try:
             distributions = packages.needed(interpreter, [*wanted, *more])
             unpacked = [ngraph_wheel.distribution()] if library == "ngraph" else []
@@ -108,7 +112,7 @@ def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> s
             tool = packages.install_all(aside, distributions)
             if unpacked:
                 ngraph_wheel.install_into(site_packages_in(aside, python))
-            check_runs(backend, aside)
+            check_runs(backend, aside, steady=steady)
         except MachineryFailed as error:
             failure = failure or error
             empty(aside)
@@ -205,19 +209,30 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB"
 
 
-def check_runs(backend: str, aside: Path) -> None:
-    """Run a golden vector in the new environment. MachineryFailed, with the backend's reason, if none runs."""
-    said = "it says nothing"
+class Unsteady(MachineryFailed):
+    """A release answers twice in two ways: it may be built for another NumPy, whose arrays it can't read."""
+
+
+def check_runs(backend: str, aside: Path, *, steady: bool) -> None:
+    """Run golden vectors in the new environment. MachineryFailed, with the backend's reason, if none runs.
+
+    Unsteady if one of them has another answer in a second call, unless the environment need not be `steady`.
+    """
+    said, ran = "it says nothing", 0
     with closing(IsolatedBackend(backend, command=tuple(command_in(interpreter_in(aside), backend)))) as isolated:
         isolated.start()
         for file in all_files():
             if isolated.operators is not None and file[0] not in isolated.operators:
                 continue
             for outcome in isolated.run_batch(plainest_cases(VECTORS / file_name(*file), NODES_EACH)):
-                if outcome.status == "ok":
-                    return
+                if steady and outcome.fault == NOT_DETERMINISTIC:
+                    raise Unsteady(f"{backend} is not steady there: {printable(outcome.message, 300)}")
+                ran += outcome.status == "ok"
                 said = outcome.message
-    raise MachineryFailed(f"{backend} runs nothing there: {printable(said, 300)}")
+            if ran >= (TRIED if steady else 1):
+                return
+    if not ran:
+        raise MachineryFailed(f"{backend} runs nothing there: {printable(said, 300)}")
 
 
 def empty(aside: Path) -> None:

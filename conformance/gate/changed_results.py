@@ -67,6 +67,13 @@ def changed_results(before: pd.DataFrame, after: pd.DataFrame) -> list[Row] | No
     ]
 
 
+def other_vectors(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The operators of which two runs, by run.json, have as many golden vectors, but not the same ones."""
+    old, new = (info.get("vectors") or {} for info in (before, after))
+    both = [(name, old[name], new[name]) for name in old if name in new]
+    return [name for name, one, two in both if one["vectors"] == two["vectors"] and one["sha256"] != two["sha256"]]
+
+
 def not_run(before: pd.DataFrame, after: pd.DataFrame) -> list[Row]:
     """Cases, by backend and operator, that ran before but not now: absent, refused or failed."""
     there, now = that_ran(before)[CASE], that_ran(after)[CASE]

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from tiebreak.adapters.settings import differing_settings
-from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run
+from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run, other_vectors
 from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.semantics.former_causes import ids_so_far
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -128,6 +128,7 @@ def compare(
         "any_change": any_change,
         "must_run": must_run,
         "settings": differing_settings(run_a.info.get("settings"), run_b.info.get("settings")),
+        "vectors": other_vectors(run_a.info, run_b.info),
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
     return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign or any_change)}

@@ -13,7 +13,7 @@ import pandas as pd
 
 from tiebreak.adapters.registry import registered
 from tiebreak.adapters.settings import differing_settings
-from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run
+from tiebreak.conformance.gate.changed_results import CASE, changed_results, not_run, other_vectors
 from tiebreak.conformance.gate.compare import CAUSE, ELEMENT, Side, is_among, side_of
 from tiebreak.conformance.gate.counterparts import counterparts, other_names, under_names
 from tiebreak.conformance.gate.waivers import Waiver
@@ -76,6 +76,7 @@ def gate(
         "counts": counts_of(judged, side, base),
         "counterparts": other_names(names),
         "settings": differing_settings(baseline.info.get("settings"), run.info.get("settings")),
+        "vectors": other_vectors(baseline.info, run.info),
     }
     return found | {"exit": exit_code_of_gate(found)}
 
