@@ -12,7 +12,7 @@ import pytest
 
 from tiebreak.conformance.cases.recipes import made_by
 from tiebreak.conformance.judging.chunk import Chunk
-from tiebreak.conformance.judging.deviating import boundary_distances
+from tiebreak.conformance.judging.deviating import add_rounded, deviating_elements
 from tiebreak.conformance.submissions.rejudging import told_elements
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -28,7 +28,10 @@ def distances(operator: str, *inputs: Any, **node: Any) -> list[float]:
     arrays = tuple(np.asarray(array) for array in inputs)
     chunk = Chunk((Case("c", make_node(operator, **node), arrays),))
     assert not isinstance(chunk.problems[0][0], Quantization)
-    return [float(one) for one in boundary_distances(chunk, np.arange(chunk.size))]
+    places = np.arange(chunk.size)
+    found = deviating_elements(chunk, places, chunk.judged_by.exact, 0)
+    add_rounded(found, chunk, places)
+    return [float(one) for one in found.boundary_ulp]
 
 
 @pytest.mark.parametrize("scale", [E8M0(2.0), np.int32(2), np.float16(2.0)])

@@ -16,7 +16,7 @@ from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.causes.cover import greedy_cover
 from tiebreak.conformance.causes.explanations import Explanation
-from tiebreak.conformance.judging.boundary import distance_in_ulp
+from tiebreak.conformance.judging.boundary import rounded_quotient
 from tiebreak.conformance.judging.operands import round_array
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.onnx_linear import spread_over_input
@@ -245,7 +245,7 @@ def test_distance_from_a_boundary() -> None:
     one = parse_real("1", real)
 
     def distance(x: str, mode: str) -> float:
-        return distance_in_ulp(parse_real(x, real), one, real, mode)
+        return rounded_quotient(parse_real(x, real), one, real, mode)[0].distance
 
     assert distance("2.5", "ROUND_NEAREST_TOWARD_EVEN") == 0
     assert distance("0x3effffff", "ROUND_NEAREST_UPWARD") == 1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 
 from tiebreak.conformance.causes import explanations
+from tiebreak.conformance.causes.broken import Exercised, every_clause
 from tiebreak.conformance.causes.placed import Unexplained
 from tiebreak.conformance.causes.places import bits_of_elements, layout_of_input
 from tiebreak.conformance.judging.deviating import DeviatingElements
@@ -44,7 +45,7 @@ class Evidence:
     `places` has the bits of the places of vector loops in which they are. `against_modes` counts the conforming
     elements that contradict a rounding mode, in all cases. `contradicted` says whether a conforming element of a case
     that `against` leaves out, since nothing deviates there, contradicts a cause. `needs` has by pair of mistakes those
-    that change an element. `given_by` tries a cause in a case.
+    that change an element. `given_by` tries a cause in a case. `exercised` says which clauses can be broken in a case.
     """
 
     cases: Sequence[Case]
@@ -61,7 +62,18 @@ class Evidence:
     given_by: GivenBy = lambda case, cause: None
     about: str = ""  # the backend
     always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
+    exercised: Exercised = every_clause
     in_detail: bool = False  # whether the groups are detailed, and each is a layout of its own
+
+    @cached_property
+    def known_clauses(self) -> dict[int, Collection[str]]:
+        return {}
+
+    def exercised_in(self, case: int) -> Collection[str]:
+        """The ids of the clauses whose conditions hold in a case, by its number."""
+        if case not in self.known_clauses:
+            self.known_clauses[case] = self.exercised(self.cases[case])
+        return self.known_clauses[case]
 
     @cached_property
     def kinds(self) -> list[Kind]:

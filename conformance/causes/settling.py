@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 
 from tiebreak.conformance.causes import explanations
+from tiebreak.conformance.causes.broken import broken_clause
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.placing import with_placed_causes
 from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
 from tiebreak.conformance.judging.random_answers import at_random
-from tiebreak.conformance.judging.rows import Kind, kind_of_node
+from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.root_cause import BY_PATH, root_of
@@ -55,8 +53,7 @@ def settle_causes(
     several = partial(without_rare, evidence, list(places.values()), refined)
     refined = errors.attempt("causes of few operands", evidence.about, several, refined)
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
-    firsts = [clause_in(case.node, explanations.NO_CAUSE) for case in evidence.cases]
-    clauses = np.array([firsts[case] for case in evidence.deviating.case.tolist()], object)
+    clauses = unnamed_clauses(evidence)
     for (kind, own), causes in zip(places.items(), refined, strict=True):
         write = partial(write_causes, evidence, own, causes, (ids, texts, clauses))
         errors.attempt("clauses of causes", kind[0], write, None)
@@ -116,13 +113,23 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
 
 def write_causes(evidence: Evidence, places: Array, causes: Sequence[Cause], columns: Settled) -> None:
     """Write the ids, texts and clauses of one kind's causes. The clause is that of the element's own node."""
-    pairs = list(zip(evidence.deviating.case[places].tolist(), causes, strict=True))
-    known = {
-        (case, cause): (cause.id, cause.text, clause_in(evidence.cases[case].node, cause))
-        for case, cause in dict.fromkeys(pairs)
-    }
-    for column, values in zip(columns, zip(*(known[pair] for pair in pairs), strict=True), strict=True):
+    found = evidence.deviating
+    keys = list(zip(found.case[places].tolist(), causes, found.parted[places].tolist(), strict=True))
+    known = {key: (key[1].id, key[1].text, clause_in(evidence, *key)) for key in dict.fromkeys(keys)}
+    for column, values in zip(columns, zip(*(known[key] for key in keys), strict=True), strict=True):
         column[places] = values
+
+
+def unnamed_clauses(evidence: Evidence) -> Array:
+    """The clause of each deviating element as if no cause were known."""
+    keys = list(zip(evidence.deviating.case.tolist(), evidence.deviating.parted.tolist(), strict=True))
+    known = {(case, part): clause_in(evidence, case, explanations.NO_CAUSE, part) for case, part in dict.fromkeys(keys)}
+    return np.array([known[key] for key in keys], object)
+
+
+def clause_in(evidence: Evidence, case: int, cause: Cause, parted: int) -> str:
+    """The clause that an element breaks, in the case with this number."""
+    return broken_clause(evidence.cases[case].node, cause, parted, evidence.exercised_in(case))
 
 
 def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Element, str]) -> Settled:
@@ -145,17 +152,3 @@ def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Elem
 def id_by_path(text: str) -> str:
     """The id of a path-dependent cause: its text without the answers, which differ between elements."""
     return f"path-dependent:{root_of(text).removeprefix(BY_PATH)}"
-
-
-def clause_of(kind: Kind, cause: Cause) -> str:
-    """The clause that a cause breaks; the operator's first clause if that is not known, or leaves its subject open."""
-    spec = get_operator(kind[0])
-    broken = spec.mode_clause(kind[1]) if cause.role == "mode" else spec.roles.get(cause.role, "")
-    says_something = {clause.id for clause in spec.clauses if not clause.unspecified}
-    return broken if broken in says_something else spec.clauses[0].id
-
-
-def clause_in(node: Node, cause: Cause) -> str:
-    """As clause_of, in one node, whose type or attributes may choose the clause."""
-    role = get_operator(node.operator).role_in(node, cause.role)
-    return clause_of(kind_of_node(node), replace(cause, role=role))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -12,8 +13,25 @@ from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.formulas.steps import Steps, UndefinedResult
 from tiebreak.golden.oracle import signed_value_of, value_of
-from tiebreak.golden.problem import Elementwise
-from tiebreak.golden.rounding import is_nearest
+from tiebreak.golden.problem import OUT_OF_RANGE, Elementwise, Quantization
+from tiebreak.golden.rounding import ROUND_MODES, is_nearest
+
+UNKNOWN, SATURATES = 3, 2  # in place of a neighbour's side: nothing is known to be rounded; the result is an end
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """How an element's exact result is made of the number that is rounded to an integer.
+
+    `distance`: see `distance_of`. `side`: where the number lies, seen from the integer to which it is rounded: above
+    (1), below (-1) or on it (0); SATURATES where the result is an end of the range, UNKNOWN where it is not made so.
+    """
+
+    distance: float
+    side: int
+
+
+NOT_ROUNDED = Rounded(math.nan, UNKNOWN)
 
 
 class Listening(Steps):
@@ -29,20 +47,45 @@ class Listening(Steps):
 
 
 @lru_cache(maxsize=1 << 16)
-def distance_in_ulp(x: int, scale: int, real: FloatType, mode: str) -> float:
-    """The distance of the exact quotient of two bit patterns; see `distance_of`."""
-    return distance_of(quotient(x, scale, real, working=False), real, mode)
+def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[Rounded, int]:
+    """Of the exact quotient of two bit patterns, and the integer to which it is rounded; 0 if there is none."""
+    q = quotient(x, scale, real, working=False)
+    if not isinstance(q, Fraction):
+        return NOT_ROUNDED, 0
+    return Rounded(distance_of(q, real, mode), side_of(q, mode)), ROUND_MODES[mode](q)
 
 
-def distance_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> float:
-    """The distance of the number that a document's formula rounds, for operands with these codes; see `distance_of`.
+def rounded_of_quantization(problem: Quantization, codes: tuple[int, ...], mode: str) -> Rounded:
+    """Of operands with these codes: x, scale and zero point."""
+    found, whole = rounded_quotient(*codes[:2], problem.real, mode)
+    kind = problem.quantized
+    if found is NOT_ROUNDED or kind.lowest <= whole + codes[2] <= kind.highest:
+        return found
+    return Rounded(found.distance, SATURATES)
 
-    NaN if the formula rounds no number to an integer, or more than one.
+
+def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> Rounded:
+    """Of the number that a document's formula rounds, for operands with these codes.
+
+    NOT_ROUNDED if the formula rounds no number to an integer, or more than one.
     """
     steps, read = Listening(mode), signed_value_of if problem.signed_zeros else value_of
+    state = 0
     with suppress(UndefinedResult):
-        FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
-    return distance_of(steps.heard.pop(), problem.working, mode) if len(steps.heard) == 1 else math.nan
+        _, state = FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
+    if len(steps.heard) != 1:
+        return NOT_ROUNDED
+    q = steps.heard.pop()
+    side = SATURATES if state == OUT_OF_RANGE else side_of(q, mode)
+    return Rounded(distance_of(q, problem.working, mode), side)
+
+
+def side_of(q: Real, mode: str) -> int:
+    """Whether q lies above (1) or below (-1) the integer to which the mode rounds it; UNKNOWN for no number."""
+    if not isinstance(q, Fraction):
+        return UNKNOWN
+    whole = ROUND_MODES[mode](q)
+    return (q > whole) - (q < whole)
 
 
 def distance_of(q: Real | None, real: FloatType, mode: str) -> float:

@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.boundary import distance_in_formula, distance_in_ulp
+from tiebreak.conformance.judging.boundary import (
+    NOT_ROUNDED,
+    SATURATES,
+    UNKNOWN,
+    Rounded,
+    rounded_in_formula,
+    rounded_of_quantization,
+)
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.codes import bits_of_codes, values_of_codes
 from tiebreak.conformance.judging.families import Family, parts
@@ -23,14 +30,17 @@ from tiebreak.golden.problems import output_slices
 from tiebreak.golden.rounding import is_nearest
 
 FARTHEST = 1 << 62  # a distance is cut to this
+# The step at which an element's exact result and the given one part, as far as both tell: before an integer is rounded
+# to (the given one is no neighbour of the exact argument), there (it is the other neighbour), or where it is limited.
+NOT_TOLD, BEFORE, AT_ROUNDING, AT_END = range(4)
 
 
 @dataclass(frozen=True)
 class DeviatingElements:
     """One value for each deviating element. Bits are unsigned, codes int64, texts objects.
 
-    `case` is the case's number among a backend's cases, `domain` a number of DOMAINS. See reports/rows.py for the other
-    columns.
+    `case` is the case's number among a backend's cases, `domain` a number of DOMAINS, `parted` one of NOT_TOLD and the
+    others. See reports/rows.py for the other columns.
     """
 
     case: Array
@@ -52,6 +62,7 @@ class DeviatingElements:
     distance: Array
     result_type: Array
     domain: Array
+    parted: Array
 
     def __len__(self) -> int:
         return len(self.case)
@@ -61,7 +72,7 @@ DTYPES: dict[str, Any] = {
     **dict.fromkeys(("case", "index", "zero_point", "distance"), np.int64),
     **dict.fromkeys(("output", "operands", "result_type"), object),
     **dict.fromkeys(("input_bits", "scale_bits", "expected_bits", "working_bits", "got_bits"), np.uint64),
-    "domain": np.uint8,
+    **dict.fromkeys(("domain", "parted"), np.uint8),
     **dict.fromkeys(("input", "scale", "boundary_ulp", "expected", "expected_working", "got"), np.float64),
 }
 
@@ -72,7 +83,7 @@ def deviating_elements(chunk: Chunk, places: Array, values: Array, first: int) -
     `first` is the number of the chunk's first case among the backend's cases.
     """
     columns = {field.name: np.empty(len(places), DTYPES[field.name]) for field in fields(DeviatingElements)}
-    columns["boundary_ulp"][:] = math.nan
+    columns["boundary_ulp"][:], columns["parted"][:] = math.nan, NOT_TOLD
     wanted, truth = np.zeros(chunk.size, bool), chunk.judged_by
     wanted[places] = True
     for family, at, problem in parts(chunk.families, wanted):
@@ -172,29 +183,38 @@ def ordinals(codes: Array, kind: FloatType) -> Array:
     return np.where(negative, sign - bits, bits)
 
 
-def boundary_distances(chunk: Chunk, places: Array) -> Array:
-    """Each element's distance from a decision boundary in ulp; NaN where no integer is rounded to, or no one way."""
-    found = np.full(len(places), math.nan)
+def add_rounded(found: DeviatingElements, chunk: Chunk, places: Array) -> None:
+    """Write each element's distance from a decision boundary in ulp, and the step at which both results part.
+
+    NaN and NOT_TOLD where no integer is rounded to, or no one way.
+    """
     wanted = np.zeros(chunk.size, bool)
     wanted[places] = True
     for _, at, problem in parts(chunk.families, wanted):
         if isinstance(problem.result, IntegerType):
             operands = zip(*(operand.tolist() for operand in problem.operands), strict=True)
             for place, codes in zip(at.tolist(), operands, strict=True):
-                if place not in chunk.distances:
+                if place not in chunk.rounded:
                     modes = chunk.cases[int(chunk.case_of[place])].node.modes
-                    chunk.distances[place] = boundary_distance(problem, codes, modes)
-            found[np.searchsorted(places, at)] = [chunk.distances[place] for place in at.tolist()]
-    return found
+                    chunk.rounded[place] = rounded(problem, codes, modes)
+            own, ours = np.searchsorted(places, at), [chunk.rounded[place] for place in at.tolist()]
+            found.boundary_ulp[own] = [one.distance for one in ours]
+            found.parted[own] = parting(np.array([one.side for one in ours]), found.distance[own])
 
 
-def boundary_distance(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> float:
-    """The distance of the element whose operands have these codes; NaN if the modes' boundaries are not the same."""
+def parting(sides: Array, distance: Array) -> Array:
+    """Where exact and given results part, from the sides of Rounded and the distance of the given from the exact."""
+    known = [sides == UNKNOWN, sides == SATURATES, (sides != 0) & (distance == sides)]
+    return np.select(known, [NOT_TOLD, AT_END, AT_ROUNDING], BEFORE)
+
+
+def rounded(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> Rounded:
+    """Of the element whose operands have these codes; NOT_ROUNDED if the modes' boundaries are not the same."""
     if not modes or (len(modes) > 1 and not all(map(is_nearest, modes))):
-        return math.nan
+        return NOT_ROUNDED
     if isinstance(problem, Quantization):
-        return distance_in_ulp(*codes[:2], problem.real, modes[0])
-    return distance_in_formula(problem, codes, modes[0])
+        return rounded_of_quantization(problem, codes, modes[0])
+    return rounded_in_formula(problem, codes, modes[0])
 
 
 def element_row(case: Case, place: int) -> dict[str, Any]:

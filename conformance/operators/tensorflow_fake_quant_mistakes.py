@@ -198,12 +198,12 @@ def own_step(id: str, role: str, **fields: Any) -> tuple[Cause, Mistake]:
 
 
 WRONG_STEPS: tuple[tuple[Cause, Mistake], ...] = (
-    step("floor-of-half-more", "tie"),
+    step("floor-of-half-more", "levels"),
     step("truncates", "levels"),
-    step("ties-away", "tie"),
-    step("reciprocal-of-scale", "order"),
-    step("steps-over-range", "order"),
-    step("divides-apart", "order"),
+    step("ties-away", "levels"),
+    step("reciprocal-of-scale", "levels"),
+    step("steps-over-range", "levels"),
+    step("divides-apart", "levels"),
     step("adds-min", "dequantize"),
     step("adds-min-fused", "dequantize"),
     step("multiplies-apart", "dequantize"),
@@ -219,12 +219,12 @@ WRONG_STEPS: tuple[tuple[Cause, Mistake], ...] = (
     step("narrow-range", "narrow"),
     step("ignores:narrow_range", "narrow"),
     step("ignores:num_bits", "num-bits"),
-    step("narrow-scale-of-all", "narrow-scale"),
+    step("narrow-scale-of-all", "scale"),
     own_step("levels-as-steps:whatever narrow_range says", "scale", scale=over_levels),
     step("computes-in:float64", "type"),
     (Cause("computes-in:bfloat16, inputs too", "type", 4), all_in(ml_dtypes.bfloat16, inputs=True)),
     (Cause("computes-in:float16, inputs too", "type", 4), all_in(np.float16, inputs=True)),
-    step("floor-of-half-more + steps-over-range", "tie", "steps-over-range + floor-of-half-more"),
+    step("floor-of-half-more + steps-over-range", "levels", "steps-over-range + floor-of-half-more"),
     (
         Cause("not-on-grid:ranges without 0 are moved + ignores:narrow_range", "nudge-min", 4),
         never_narrow(FakeQuantSteps(ends=off_grid)),
@@ -242,30 +242,30 @@ WRONG_STEPS: tuple[tuple[Cause, Mistake], ...] = (
 PLAIN = FakeQuant()
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
-        Cause("kernel-sums", "order"),
+        Cause("kernel-sums", "levels"),
         tensorflow_kernel(inverse=False),
     ),
     (
-        Cause("kernel-factor-sums", "order", 1),
+        Cause("kernel-factor-sums", "levels", 1),
         tensorflow_kernel(inverse=True),
     ),
     (
-        Cause("kernel-sums + flushes", "overflow", 2),
+        Cause("kernel-sums + flushes", "levels", 2),
         tensorflow_kernel(inverse=False, flush=True),
     ),
     (
-        Cause("kernel-factor-sums + flushes", "overflow", 3),
+        Cause("kernel-factor-sums + flushes", "levels", 3),
         tensorflow_kernel(inverse=True, flush=True),
     ),
     (Cause("reciprocal-of-scale + adds-min:ties away", "dequantize", 4), lite_kernel),
-    (Cause("scale-and-zero-point-in:float32", "order", 4), by_parameters()),
+    (Cause("scale-and-zero-point-in:float32", "levels", 4), by_parameters()),
     (
-        Cause("scale-and-zero-point-in:float64 + casts-to-int64", "order", 4),
+        Cause("scale-and-zero-point-in:float64 + casts-to-int64", "levels", 4),
         by_parameters(product=np.float64, casts=True),
     ),
     (Cause("adds-min:ties upward", "dequantize", 4), mistake(FakeQuant(adds_min=True))),
-    (Cause("reciprocal-of-scale:ties upward", "order", 4), mistake(FakeQuant(reciprocal=True))),
-    (Cause("floor-of-half-more:ties upward", "tie", 4), mistake(FakeQuant(quantize=ws.floor_of_half_more))),
+    (Cause("reciprocal-of-scale:ties upward", "levels", 4), mistake(FakeQuant(reciprocal=True))),
+    (Cause("floor-of-half-more:ties upward", "levels", 4), mistake(FakeQuant(quantize=ws.floor_of_half_more))),
     (Cause("truncates:ties upward", "levels", 4), mistake(FakeQuant(quantize=np.trunc))),
     (Cause("rounds-level-up:ties upward", "levels", 4), mistake(FakeQuant(quantize=np.ceil))),
     (Cause("truncates-min:ties upward", "nudge-min", 4), mistake(FakeQuant(nudge=np.trunc))),
@@ -283,7 +283,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("ignores:narrow_range, ties upward", "narrow", 4), never_narrow(mistake(PLAIN))),
     (Cause("narrow-range:ties upward", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=True)),
     (
-        Cause("narrow-scale-of-all:ties upward", "narrow-scale", 4),
+        Cause("narrow-scale-of-all:ties upward", "scale", 4),
         mistake(FakeQuant(divisor=highest_of)),
     ),
     (

@@ -262,11 +262,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("inverts:narrow_range", "narrow", bits=lambda s, n, narrow: integers(s, n, not narrow)),
     frequent("ignores:signed_input", "signed", bits=lambda s, n, narrow: integers(True, n, narrow)),
     step("always-unsigned", "signed", bits=lambda s, n, narrow: integers(False, n, narrow)),
-    frequent("ignores:num_bits", "width", bits=lambda s, n, narrow: integers(s, 8, narrow)),
-    step("at-most:8 bits", "width", bits=lambda s, n, narrow: integers(s, min(n, 8), narrow)),
-    step("one-bit-more", "width", bits=lambda s, n, narrow: integers(s, n + 1, narrow)),
+    frequent("ignores:num_bits", "signed", bits=lambda s, n, narrow: integers(s, 8, narrow)),
+    step("at-most:8 bits", "signed", bits=lambda s, n, narrow: integers(s, min(n, 8), narrow)),
+    step("one-bit-more", "signed", bits=lambda s, n, narrow: integers(s, n + 1, narrow)),
     step(
-        "one-bit-less-than:unsigned", "width", bits=lambda s, n, narrow: integers(s, n if s else max(n - 1, 1), narrow)
+        "one-bit-less-than:unsigned", "signed", bits=lambda s, n, narrow: integers(s, n if s else max(n - 1, 1), narrow)
     ),
     step(
         "one-integer-more",

@@ -16,6 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
+from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.causes.batches import Run, runs_of
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
@@ -148,4 +149,4 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
     agreeing, constant = AgreeingElements(records), frozenset(records.facts.get("always_constant", ()))
     refuting = against, third, contradicted, records.against_modes
     tried = needs, agreeing.contradict, agreeing.given_by
-    return Evidence(*evidence, *refuting, *tried, records.name, constant)
+    return Evidence(*evidence, *refuting, *tried, records.name, constant, exercised_clauses)

@@ -20,7 +20,7 @@ from tiebreak.conformance.judging.chunk_judgement import (
     judge_chunk,
     worst_grades,
 )
-from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_distances, deviating_elements
+from tiebreak.conformance.judging.deviating import DeviatingElements, add_rounded, deviating_elements
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
 from tiebreak.conformance.judging.observations import observations
@@ -155,14 +155,10 @@ def add_judged(
         records.outputs[chunk.cases[number].id] = judged.judgement.values[chunk.of_case(number)]
     about = f"{records.name}, {chunk.operator}"
     for stage, add in (
-        ("distances from decision boundaries", lambda: add_boundaries(deviating, judged)),
+        ("distances from decision boundaries", lambda: add_rounded(deviating, chunk, judged.deviating)),
         ("counts", lambda: count(records, judged)),
     ):
         records.errors.attempt(stage, about, add, None)
-
-
-def add_boundaries(deviating: DeviatingElements, judged: ChunkJudgement) -> None:
-    deviating.boundary_ulp[:] = boundary_distances(judged.chunk, judged.deviating)
 
 
 def count(records: BackendRecords, judged: ChunkJudgement) -> None:

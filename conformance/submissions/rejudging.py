@@ -10,7 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.chunk_judgement import ChunkJudgement
-from tiebreak.conformance.judging.deviating import boundary_distances, deviating_elements
+from tiebreak.conformance.judging.deviating import add_rounded, deviating_elements
 from tiebreak.conformance.judging.judge import Judgement, judge
 from tiebreak.conformance.judging.truths import truths_by
 from tiebreak.conformance.running.recording import COUNTS
@@ -114,7 +114,7 @@ def in_type(codes: Array, kind: FloatType | IntegerType) -> bool:
 def differing_elements(chunk: Chunk, places: Array, codes: Array, rows: pd.DataFrame | None) -> Iterator[str]:
     """Whether the deviating elements, with every bit of them, are the rows of discrepancies.parquet."""
     found = deviating_elements(chunk, places, codes, 0)
-    found.boundary_ulp[:] = boundary_distances(chunk, places)
+    add_rounded(found, chunk, places)
     told = 0 if rows is None else len(rows)
     if len(found) != told:
         yield f"{len(found):,} elements deviate; the run has {told:,}"
