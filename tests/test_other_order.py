@@ -73,6 +73,9 @@ EXAMPLES = (
     # 0.3 * ((14 - 8) * 1.1), by way of 0.3 * 1.1.
     Example("com.microsoft.MatMulNBits", ([[0.3]], [[[14, *[0] * 7]]], [[1.1]]), F(0.3) * F(1.1) * F(6), 1.97,
             types={"zero_point": False, "attributes": {"K": 1, "N": 1, "block_size": 16}}),
+    # One and a half levels above input_low, by x * scale + shift.
+    Example("openvino.FakeQuantize", (-0.69058824, -0.7, 0.9, -0.7, 0.9), -0.68745095, -0.68117649,
+            (2.5, 0, 255, 0, 255), 4, {"real": "float32", "attributes": {"levels": 256}}),
 )  # fmt: skip
 
 

@@ -9,24 +9,30 @@ Where a step overflows or underflows the ends may be far apart, and only they co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 
-from tiebreak.conformance.judging.boundary import Listening
 from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders import linear_pairs, packed_weights, sums_of_products
+from tiebreak.conformance.judging.orders import fake_quantize, linear_pairs, packed_weights, sums_of_products
 from tiebreak.conformance.judging.orders.ends import OrderSteps
+from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.elements import Real
 from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.formulas.steps import UndefinedResult
+from tiebreak.golden.formulas.steps import Steps, UndefinedResult
 from tiebreak.golden.oracle import signed_value_of, value_of
 from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.golden.rounding import is_nearest
 
-Admits = Callable[[OrderSteps, Elementwise, Sequence[Array], Array, str], Array]
-ORDERS: dict[str, Admits] = sums_of_products.FORMULAS | linear_pairs.FORMULAS | packed_weights.FORMULAS
+ORDERS: Mapping[str, Callable[[Question], Array]] = {
+    **sums_of_products.FORMULAS,
+    **linear_pairs.FORMULAS,
+    **packed_weights.FORMULAS,
+    **fake_quantize.FORMULAS,
+}
+ROUNDINGS = 2  # the most numbers that a formula rounds to integers
 
 
 def has_orders(problem: Problem) -> bool:
@@ -34,43 +40,67 @@ def has_orders(problem: Problem) -> bool:
     return isinstance(problem, Elementwise) and problem.formula in ORDERS
 
 
-def in_other_order(problem: Problem, got: Array, modes: Sequence[str]) -> Array:
+def in_other_order(problem: Problem, given: Array, modes: Sequence[str]) -> Array:
     """Which codes (int64, one for each element) an order of the formula's steps gives, by one of the modes.
 
-    Where the number that is rounded to an integer is a tie the mode alone decides, and no other code is admitted.
+    Where the number that is rounded to an integer is a tie in real arithmetic it is none other in any order.
     """
-    found = np.zeros(got.shape, bool)
+    found = np.zeros(given.shape, bool)
     if not isinstance(problem, Elementwise) or problem.formula not in ORDERS:
         return found
     kind, own = problem.working, tuple(dict.fromkeys(mode or problem.mode for mode in modes))
-    near = np.flatnonzero(admitted((OrderSteps(kind, coarse=True),), problem, got, own))
+    none = np.full((ROUNDINGS, given.size), np.nan)
+    near = np.flatnonzero(admitted(OrderSteps(kind, coarse=True), problem, given, own, none))
     if near.size:
-        every = OrderSteps(kind), OrderSteps(kind, beyond=True)
-        found[near] = admitted(every, problem.some(near), got[near], own)
-    for place in np.flatnonzero(found).tolist():
-        found[place] = not is_tie(problem, place, own[0])
+        some, got = problem.some(near), given[near]
+        ties = ties_of(some, own[0])
+        found[near] = admitted(OrderSteps(kind), some, got, own, ties)
+        far = np.flatnonzero(~found[near] & has_extremes(some))
+        if far.size:
+            steps = OrderSteps(kind, beyond=True)
+            found[near[far]] = admitted(steps, some.some(far), got[far], own, ties[:, far])
     return found
 
 
-def admitted(every: Sequence[OrderSteps], problem: Elementwise, got: Array, modes: Sequence[str]) -> Array:
-    """Which codes steps of some kind give by one of the modes."""
-    found = np.zeros(got.shape, bool)
-    operands = [values_of_codes(codes, kind) for codes, kind in zip(problem.operands, problem.kinds, strict=True)]
+def admitted(steps: OrderSteps, problem: Elementwise, given: Array, modes: Sequence[str], ties: Array) -> Array:
+    """Which codes the steps give by one of the modes."""
     with np.errstate(all="ignore"):
-        for steps in every:
-            for mode in modes:
-                found |= ORDERS[problem.formula](steps, problem, operands, got, mode)
+        return ORDERS[problem.formula](Question(steps, problem, values_of(problem), given, modes, ties))
+
+
+def values_of(problem: Elementwise) -> list[Array]:
+    return [values_of_codes(codes, kind) for codes, kind in zip(problem.operands, problem.kinds, strict=True)]
+
+
+def has_extremes(problem: Elementwise) -> Array:
+    """Which elements have an operand that may take a product of a few out of the type's normal numbers."""
+    least, greatest = 2.0 ** (problem.working.emin / 8), 2.0 ** (problem.working.emax / 8)
+    sizes = [np.abs(values) for values in values_of(problem)]
+    extreme = [~((size == 0) | ((least < size) & (size < greatest))) for size in sizes]
+    return np.asarray(np.logical_or.reduce(extreme))
+
+
+class Hearing(Steps):
+    """Real arithmetic that remembers which numbers a formula rounds to integers, in their order."""
+
+    def __init__(self, mode: str) -> None:
+        super().__init__(None, mode)
+        self.heard: list[Real] = []
+
+    def round(self, value: Real) -> Real:
+        self.heard.append(value)
+        return super().round(value)
+
+
+def ties_of(problem: Elementwise, mode: str) -> Array:
+    """The last numbers that each element's formula rounds, in real arithmetic: the ties among them, NaN else."""
+    found = np.full((ROUNDINGS, problem.operands[0].size), np.nan)
+    read = signed_value_of if problem.signed_zeros else value_of
+    for place, codes in enumerate(zip(*(operand.tolist() for operand in problem.operands), strict=True)):
+        steps = Hearing(mode)
+        with suppress(UndefinedResult):
+            FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
+        for number, value in enumerate(steps.heard[-ROUNDINGS:], start=-min(len(steps.heard), ROUNDINGS)):
+            if isinstance(value, Fraction) and value.denominator == (2 if is_nearest(mode) else 1):
+                found[number, place] = float(value)
     return found
-
-
-def is_tie(problem: Elementwise, place: int, mode: str) -> bool:
-    """Whether the formula, in real arithmetic, rounds a number that is on a decision boundary of the mode."""
-    steps, read = Listening(mode), signed_value_of if problem.signed_zeros else value_of
-    codes = (int(operand[place]) for operand in problem.operands)
-    with suppress(UndefinedResult):
-        FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
-    return any(on_boundary(value, mode) for value in steps.heard if isinstance(value, Fraction))
-
-
-def on_boundary(value: Fraction, mode: str) -> bool:
-    return value.denominator == (2 if is_nearest(mode) else 1)

@@ -1,0 +1,54 @@
+"""What is asked of an order of steps: which of the codes that were given it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiebreak.conformance.judging.codes import values_of_codes
+from tiebreak.conformance.judging.operands import round_array
+from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, hull, rounded
+from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.problem import Array, Elementwise
+
+
+@dataclass(frozen=True)
+class Question:
+    """`given` are codes, one for each element of the problem; `operands` are its operands' values (float64).
+
+    Every one of the `modes` is allowed. `ties` has, for each of the last numbers that the formula rounds to integers,
+    those of the elements: the number in real arithmetic where it is a tie, NaN elsewhere.
+    """
+
+    steps: OrderSteps
+    problem: Elementwise
+    operands: Sequence[Array]
+    given: Array
+    modes: Sequence[str]
+    ties: Array
+
+    def rounded(self, argument: StepEnds, which: int = -1) -> StepEnds:
+        """The integers that come of a number, the last that is rounded unless said; a tie is what it is."""
+        tie = self.ties[which]
+        low, high = (np.where(np.isnan(tie), end, tie) for end in (argument.low, argument.high))
+        return hull([StepEnds(round_array(low, mode), round_array(high, mode)) for mode in self.modes])
+
+    def among_integers(self, argument: StepEnds, zero_point: Array | int = 0) -> Array:
+        """Which codes come of the argument of round: rounded, the zero point added, saturated."""
+        kind, whole = self.problem.result, self.rounded(argument)
+        assert isinstance(kind, IntegerType)
+        low, high = (np.clip(end + zero_point, kind.lowest, kind.highest) for end in (whole.low, whole.high))
+        return self.among(self.given, low, high)
+
+    def among_numbers(self, value: StepEnds) -> Array:
+        """Which codes come of a number that is rounded to the output's type."""
+        kind = self.problem.result
+        assert isinstance(kind, FloatType)
+        return self.among(values_of_codes(self.given, kind), rounded(value.low, kind), rounded(value.high, kind))
+
+    def among(self, given: Array, low: Array, high: Array) -> Array:
+        """What lies between the ends; only they where steps overflow or underflow, since nothing need be between."""
+        ends = (given == low) | (given == high)
+        return np.asarray(ends if self.steps.beyond else (low <= given) & (given <= high))
