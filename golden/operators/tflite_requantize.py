@@ -72,8 +72,9 @@ CLAUSES = (
     Clause(
         "TLR-R1",
         "With nearest, the default, (q - z) * s / s' is rounded to the nearest integer, before z' is added.",
-        f"{PAPER}, 2.2: correct round-to-nearest behavior; {SPEC} refers to its section 2.3",
+        f"{SPEC}: real_value = (int8_value - zero_point) * scale, and the paper to which it refers, {PAPER}, 2.1 and 3",
         when={"rounding": REAL},
+        derived=True,
     ),
     Clause(
         "TLR-R2",

@@ -32,7 +32,12 @@ CONTESTED = (
         node(),
         ([1, 2, 4, -1, -2, -4], 0.1, 0, 0.3, 0),
         (
-            Answer(f"{PAPER}, 2.2", "once: 1 / 3 goes to 0", (0, 1, 1, 0, -1, -1), judged=True),
+            Answer(SPEC, "the nearest integer to the number: 1 / 3 goes to 0", (0, 1, 1, 0, -1, -1), judged=True),
+            Answer(
+                f"{PAPER}, 2.2",
+                "twice: a fixed-point multiplication and a shift, each to the nearest",
+                (1, 1, 2, -1, -1, -2),
+            ),
             Answer(f"{COMMON}, TFLITE_SINGLE_ROUNDING", "once", (0, 1, 1, 0, -1, -1)),
             Answer(
                 f"{COMMON}, the default; {REFERENCE}",

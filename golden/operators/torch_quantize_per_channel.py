@@ -84,13 +84,13 @@ OPERATOR = Operator(
         Clause(
             "PQC-F3",
             "With zero points that are floats the inverse of the scale, 1 / scale, multiplies the input.",
-            f"{FLOATS}; {OBSERVER}",
+            f"{OBSERVER}: inv_scale",
             when={"zero_point_type": FLOAT},
         ),
         Clause(
             "PQC-T4",
             "Or zero points are floats; all else is the same, and nothing rounds the zero point.",
-            f"{FLOATS}; {OBSERVER}",
+            f"{FLOATS}: both are floating point values; {OBSERVER}",
             when={"zero_point_type": FLOAT},
         ),
         Clause(

@@ -29,7 +29,6 @@ QUOTES: dict[str, Places] = {
         "comments": {
             AFFINE: " ".join(f"{prefix}-{one}" for prefix in ("PQC", "PQT") for one in ("F1", "F2", "R1", "C1")),
             "except that it expects both scale and zero point to be floating point values.": "PQC-T4",
-            "Xq = (Xf - zero_point) * inv_scale, where inv_scale = 1.0/scale": "PQC-F3",
         },
     },
     "torch quantize_per_tensor": {
