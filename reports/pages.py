@@ -57,6 +57,7 @@ def operator_page(spec: Operator, run: Run | None, recorded: str = "") -> str:
         "Made by `tiebreak operators --pages`; not edited by hand.",
         f"```text\n{spec.formula}\n```",
         *signature_part(spec),
+        *not_offered_part(spec),
         "## Working precision",
         "Each step is rounded once (IEEE 754, ties to even), in this order:",
         "\n".join(f"{number}. {step}" for number, step in enumerate(spec.steps, start=1)),
@@ -85,6 +86,12 @@ def signature_part(spec: Operator) -> Iterator[str]:
     if spec.attributes:
         rows = [(f"`{a.name}`", default_of(a), own_text(a.text)) for a in spec.attributes]
         yield markdown_table(("attribute", "default", "meaning"), rows)
+
+
+def not_offered_part(spec: Operator) -> Iterator[str]:
+    if spec.not_offered:
+        yield "The document has more, which Tiebreak does not offer:"
+        yield "\n".join(f"- {own_text(text)}" for text in spec.not_offered)
 
 
 def default_of(attribute: Attribute) -> str:

@@ -385,6 +385,11 @@ OPERATOR = Operator(
     },
     files=tuple((real, real) for real in REALS),
     samples=samples.samples,
+    not_offered=(
+        "weight_prepacked other than 0: B lies as one GPU's kernel reads it, and the text describes no layout.",
+        "An omitted projection, a B with a dimension of 0: Y is zeros or the bias, without arithmetic.",
+        "g_idx: the text has neither its shape nor what it does.",
+    ),
     contested=(
         Contest(
             "MNB-FLOAT-ZERO-POINT",

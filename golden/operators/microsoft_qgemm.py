@@ -60,6 +60,9 @@ CLAUSES = (
            f"{DOCUMENT}: silent", unspecified=True, situation="a sum with C beyond 32 bits"),
     Clause("MQG-U2", "What a y_scale of zero gives.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a zero scale of Y"),
+    Clause("MQG-U4", "What beta is, by which alpha is divided in the scale of C: there is no such attribute. It is "
+           "taken as 1.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale", unspecified=True,
+           situation="a bias C"),
     Clause("MQG-U3", "What a scale gives that is NaN or infinite.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a NaN or infinite operand"),
 )  # fmt: skip
@@ -206,11 +209,13 @@ OPERATOR = Operator(
         "scalars": "MQG-S1",
         "same-shape": "MQG-S2",
         "overflow": "MQG-U1",
+        "beta": "MQG-U4",
         "zero-y": "MQG-U2",
         "special": "MQG-U3",
     },
     saturates=True,
     files=samples.FILES,
     samples=samples.samples,
+    not_offered=("b_zero_point left off: its text calls it optional, the schema does not.",),
     contested=CONTESTED,
 )

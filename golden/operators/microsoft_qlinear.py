@@ -44,8 +44,8 @@ def common_clauses(prefix: str, document: str, source: str) -> tuple[Clause, ...
         Clause(f"{prefix}-T2", "The scales are float32.", f"{document}, Inputs: tensor(float)"),
         Clause(
             f"{prefix}-Z1",
-            "C_zero_point is 0 if it is left off.",
-            f"{document}, C_zero_point: Default value is 0 if it's not specified",
+            "A zero point is 0 if it is left off.",
+            f"{document}, A_zero_point, B_zero_point and C_zero_point: Default value is 0 if it's not specified",
             situation="an optional input left off",
         ),
         Clause(

@@ -69,6 +69,7 @@ OPERATOR = Operator(
         "zero-point": "MQM-F4",
         **{role: f"{PREFIX}-{letter}" for role, letter in COMMON_ROLES.items()},
     },
+    not_offered=("A_zero_point or B_zero_point left off: C_zero_point alone can be.",),
     saturates=True,
     optional_inputs=1,
     files=tuple(("float32", kind) for kind in TYPES),

@@ -150,6 +150,7 @@ class Operator:
     `mode_clause` gives the id of the clause that asks for a rounding mode. `modes` are those that a node can choose.
     `roles` names the clause for each thing that a vector's theme or a cause may be about. `role_in` says which of them
     a cause's role is in one node, where the node's type or attributes choose the clause.
+    `not_offered` says of what the document allows and no node has here what it is, and why.
     `themes` are the golden vectors of the quantize family alone, for the pairs of `themed`: all pairs of types, if
     neither that nor `samples` is given. `samples` are those of every other node, for one pair of types of `files`. The
     second type of such a pair may have a suffix, "int8-further", where the plain pair is a themed one.
@@ -188,6 +189,7 @@ class Operator:
     files: tuple[tuple[str, str], ...] = ()
     samples: Callable[[str, str], Iterator[Sample]] | None = None
     contested: tuple[Contest, ...] = ()
+    not_offered: tuple[str, ...] = ()
     chain: Callable[[Node, tuple[Array, ...], tuple[Array, ...]], Mapping[int, Problem]] | None = None
     chain_binds: Callable[[tuple[Array, ...]], bool] = lambda inputs: True
     open_where: Callable[[Problem], Mapping[str, Array]] = lambda problem: {}

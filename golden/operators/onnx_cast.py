@@ -340,6 +340,12 @@ OPERATOR = Operator(
     mode_clause=lambda mode: "ONC-R3",
     role_in=role_in,
     steps=("output = input, rounded once to the output's type: no step rounds before",),
+    not_offered=(
+        "Casts between types of 16 bits and more, such as float32 to bfloat16: one end at least is a type of 8 bits or "
+        "fewer that came with operator set 19 or later.",
+        "bool and strings: a cast to or from them rounds no number to a grid. It compares with 0, or reads a text.",
+        "64-bit integers: the kernel computes in doubles, which do not hold them.",
+    ),
     opsets=OPSETS,
     first_opset=first_opset,
     letters={"formula": "F", "rounding": "R", "saturation": "C", "signature": "TSV"},

@@ -161,6 +161,10 @@ OPERATOR = Operator(
         "quotient = x / y_scale, rounded to the scales' type",
         "y = saturate(round(quotient) + y_zero_point), of integers, exact",
     ),
+    not_offered=(
+        "Float 8 matrices, which operator set 21 allows: its formula saturates to integers, and the text does not say "
+        "what of Cast's rules holds.",
+    ),
     opsets=(10, 21),
     first_opset=lambda types, attributes: 21,
     letters={"formula": "F", "rounding": "R", "saturation": "C", "placement": "P", "signature": "TSV"},

@@ -73,7 +73,7 @@ def made(
     of_y = () if counts else (reals("float32", [last[0]], ()), integers(y, [last[1]], ()))
     tensors = (*a.tensors(kind, "float32"), *b.tensors(other, "float32"), *([bias] if bias else ()), *of_y)
     own = ("number",) if counts else QUANTIZED
-    more = ("bias", "bias-shape") if bias else ()
+    more = ("bias", "bias-shape", "beta") if bias else ()
     return Sample(f"{theme}-{kind}-{other}", node, tensors, tuple(flags), (*ALWAYS, *own, *more, *roles))
 
 

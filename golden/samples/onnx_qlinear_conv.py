@@ -17,7 +17,7 @@ from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 ID = "onnx.QLinearConv"
 F32 = FLOAT_TYPES["float32"]
 Scales = tuple[Fraction, Sequence[Fraction], Fraction]  # of x, of w (one, or one for each channel), of y
-ALWAYS = ("difference", "sum", "scale", "zero-point", "even", "types", "shape", "scalars", "version")
+ALWAYS = ("difference", "sum", "scale", "zero-point", "even", "types", "shape", "scalars", "same-shape", "version")
 HALF = Fraction(1, 2)
 # Scales as models have them, whose ratio is nearly one of small numbers: 3/200, 1/2, 1/400, 7/10, 1/30, 1/6.
 RATIOS = (

@@ -171,6 +171,7 @@ SUMS = {
         "description": {
             "The convolution operator consumes … computes the quantized output.": "OQC-F1 OQC-F2",
             "Each input or output and its related zero point must have same type.": "OQC-T1",
+            "Each scale and zero-point pair must have same shape.": "OQC-S5",
         },
         "input x": {HAS_SIZE: "OQC-S1"},
         "input w": {"has size (M x C/group x kH x kW),": "OQC-S1 OQC-G4"},
