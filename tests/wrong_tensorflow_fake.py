@@ -178,13 +178,7 @@ FAKE: tuple[tuple[str, Run, str], ...] = (
     ("clamps to the adjusted min and the given max", fake(Recipe(clamp="min-max")), "ZeroOutside"),
     ("does not clamp", fake(Recipe(clamp="never")), "NearTie"),
     ("clamps only from below", fake(Recipe(clamp="low")), "ZeroOutside"),
-    ("ignores narrow_range", fake(Recipe(lowest=lambda narrow: 0)), "NarrowRange"),
     ("always narrow", fake(Recipe(lowest=lambda narrow: 1)), "NearTie"),
-    (
-        "2^num_bits - 1 steps in scale with narrow_range too",
-        fake(Recipe(scale_steps=lambda lowest, highest: highest)),
-        "NarrowRange",
-    ),
     ("narrow at the other end as well", fake(Recipe(highest=lambda width: (1 << width) - 2)), "NearTie"),
     ("ignores num_bits", fake(Recipe(highest=lambda width: 255)), "Nudged"),
     ("one step too many in scale", fake(Recipe(scale_steps=lambda lowest, highest: highest - lowest + 1)), "Nudged"),

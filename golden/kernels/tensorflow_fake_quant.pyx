@@ -23,11 +23,19 @@ cdef double RELATIVE = ldexp(1.0, -50)
 
 def fake_quant(problem, working, mode):
     """See LOOPS."""
+    codes, states = of_divisor(problem, working, mode, problem.constants["divisors"][0])
+    for other in problem.constants["divisors"][1:]:  # TFF-U3, TFC-U3
+        other_codes, other_states = of_divisor(problem, working, mode, other)
+        states[(other_codes != codes) | (other_states != states)] = UNDEFINED
+    return np.where(states == UNDEFINED, 0, codes), states
+
+
+cdef of_divisor(problem, bint working, str mode, int n):
     x, low, high = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
     values = np.zeros(len(x))
     states = np.empty(len(x), np.uint8)
     described = tensors.format_of(problem.result)
-    loop(x, low, high, problem.constants["intervals"], mode, working, described, values, states)
+    loop(x, low, high, n, mode, working, described, values, states)
     defined = states != UNDEFINED
     return np.where(defined, tensors.real_codes(values, problem.result), 0), states
 

@@ -80,7 +80,7 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         clause(
             "U3",
             "The divisor of scale with narrow_range. The formula says 2^num_bits - 1, but the narrower range has one "
-            "step fewer; only 2^num_bits - 2 takes [min_adj; max_adj] onto it, and is what Tiebreak takes (contested).",
+            "step fewer; only 2^num_bits - 2 takes [min_adj; max_adj] onto it. What both give is required (contested).",
             True,
             narrow_range=True,
         ),
@@ -188,9 +188,18 @@ def problems_over(
 
 
 def constants(node: Node) -> dict[str, Any]:
-    """Attributes as the formula needs them; `intervals` is how many steps the quantized range has."""
+    """Attributes as the formula needs them; `intervals` is how many steps the quantized range has.
+
+    `divisors` are what scale may be divided by: with narrow_range the steps, and what the formula says.
+    """
     lowest, highest = int(node.attributes.get("narrow_range", False)), (1 << node.attributes.get("num_bits", 8)) - 1
-    return {"lowest": lowest, "highest": highest, "intervals": highest - lowest}
+    intervals = highest - lowest
+    return {
+        "lowest": lowest,
+        "highest": highest,
+        "intervals": intervals,
+        "divisors": (intervals, highest)[: 1 + lowest],
+    }
 
 
 def contests(prefix: str, wrap: Callable[[float], Any], half_of_255: tuple[str, tuple[float]]) -> tuple[Contest, ...]:
@@ -212,7 +221,7 @@ def contests(prefix: str, wrap: Callable[[float], Any], half_of_255: tuple[str, 
             "A3 F3 U3",
             {"num_bits": 2, "narrow_range": True},
             (-0.875, -0.875, 0.625),
-            Answer("the document's quantization range", "2^num_bits - 2, its number of steps", (-0.75,), judged=True),
+            Answer("the document's quantization range", "2^num_bits - 2, its number of steps", (-0.75,)),
             Answer("the document's formula of scale", "2^num_bits - 1 always", (-1.0,)),
             Answer(f"{KERNEL} and its unit tests", "2^num_bits - 2", (-0.75,)),
         ),
