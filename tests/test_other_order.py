@@ -76,6 +76,10 @@ EXAMPLES = (
     # One and a half levels above input_low, by x * scale + shift.
     Example("openvino.FakeQuantize", (-0.69058824, -0.7, 0.9, -0.7, 0.9), -0.68745095, -0.68117649,
             (2.5, 0, 255, 0, 255), 4, {"real": "float32", "attributes": {"levels": 256}}),
+    # q * scale + min_adj for (q + min_adj / scale) * scale.
+    *(Example(f"tensorflow.FakeQuantWithMinMaxVars{more}", (one([-0.95]), one(-1.5), one(2.75)), -0.9500001072883606,
+              -0.95001, (one([0.5]), one(0), one(255)), 2)
+      for more, one in (("", lambda value: value), ("PerChannel", np.atleast_1d))),
 )  # fmt: skip
 
 

@@ -16,7 +16,13 @@ from fractions import Fraction
 import numpy as np
 
 from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders import fake_quantize, linear_pairs, packed_weights, sums_of_products
+from tiebreak.conformance.judging.orders import (
+    fake_quantize,
+    linear_pairs,
+    packed_weights,
+    sums_of_products,
+    tensorflow_fake_quant,
+)
 from tiebreak.conformance.judging.orders.ends import OrderSteps
 from tiebreak.conformance.judging.orders.question import Question
 from tiebreak.golden.elements import Real
@@ -31,6 +37,7 @@ ORDERS: Mapping[str, Callable[[Question], Array]] = {
     **linear_pairs.FORMULAS,
     **packed_weights.FORMULAS,
     **fake_quantize.FORMULAS,
+    **tensorflow_fake_quant.FORMULAS,
 }
 ROUNDINGS = 2  # the most numbers that a formula rounds to integers
 
