@@ -22,6 +22,7 @@ from tiebreak.conformance.judging.orders import (
     packed_weights,
     sums_of_products,
     tensorflow_fake_quant,
+    tensorflow_quantize_v2,
 )
 from tiebreak.conformance.judging.orders.ends import OrderSteps
 from tiebreak.conformance.judging.orders.question import Question
@@ -38,6 +39,7 @@ ORDERS: Mapping[str, Callable[[Question], Array]] = {
     **packed_weights.FORMULAS,
     **fake_quantize.FORMULAS,
     **tensorflow_fake_quant.FORMULAS,
+    **tensorflow_quantize_v2.FORMULAS,
 }
 ROUNDINGS = 2  # the most numbers that a formula rounds to integers
 
