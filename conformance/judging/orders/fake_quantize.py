@@ -24,7 +24,8 @@ def fake_quantize(q: Question) -> Array:
     found = np.zeros(x.shape, bool)
     for candidate in candidates(q, level):
         back = scaled_difference(steps, output_high, output_low, point(candidate), n)
-        found |= q.among_numbers(steps.add(back, point(output_low)))
+        terms = [candidate / n.low * end for end in (output_high, output_low)]
+        found |= q.among_sums(steps.add(back, point(output_low)), [*terms, output_low])
     return np.asarray(found & inside)
 
 

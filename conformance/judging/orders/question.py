@@ -48,6 +48,14 @@ class Question:
         assert isinstance(kind, FloatType)
         return self.among(values_of_codes(self.given, kind), rounded(value.low, kind), rounded(value.high, kind))
 
+    def among_sums(self, value: Ends, terms: Sequence[Array]) -> Array:
+        """As among_numbers, of a sum of terms of about these sizes: a multiple of the last bits that they can have."""
+        given = values_of_codes(self.given, self.problem.result)
+        exponents = [np.where(term == 0, 2000, np.frexp(term)[1]) for term in terms]
+        bits = 55 - np.minimum.reduce(exponents)  # float64 has 53, and a size may be off by a bit
+        scaled = np.ldexp(given, np.minimum(bits, 2000))
+        return np.asarray(self.among_numbers(value) & (scaled == np.rint(scaled)))
+
     def among(self, given: Array, low: Array, high: Array) -> Array:
         """What lies between the ends; only they where steps overflow or underflow, since nothing need be between."""
         ends = (given == low) | (given == high)

@@ -23,7 +23,7 @@ def fake_quant(q: Question) -> Array:
     found = np.zeros(q.given.shape, bool)
     for first in firsts(q):
         for level in levels(q, first):
-            found |= q.among_numbers(outputs(q, first, level))
+            found |= outputs(q, first, level)
     return found
 
 
@@ -74,10 +74,11 @@ def levels(q: Question, first: Array) -> Iterator[Array]:
         yield from (np.clip(nearest + beside, level.low, level.high) for beside in (-1, 0, 1))
 
 
-def outputs(q: Question, first: Array, level: Array) -> Ends:
+def outputs(q: Question, first: Array, level: Array) -> Array:
     """(q + first) * scale, or q * scale + first * scale."""
     apart = [times_scale(q, point(one)) for one in (level, first)]
-    return hull([times_scale(q, point(level + first)), total(q.steps, apart)])
+    whole = q.among_numbers(times_scale(q, point(level + first)))
+    return whole | q.among_sums(total(q.steps, apart), [one.high for one in apart])
 
 
 FORMULAS = {
