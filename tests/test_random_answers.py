@@ -23,8 +23,8 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
 
-OPERATOR, CAUSE = "onnx.QLinearMatMul", "folds-scales"
-FOLDED = next(run for cause, run in MISTAKES if cause.id == CAUSE)
+OPERATOR, CAUSE = "onnx.QLinearMatMul", "y-rounds:down"
+FLOORED = next(run for cause, run in MISTAKES if cause.id == CAUSE)
 NODE = make_node(OPERATOR, quantized="int8", operands=("int8", "int8"))
 ROWS = 40
 
@@ -37,9 +37,9 @@ def without_products(columns: int) -> Case:
 
 
 def unwritten(node: Node, *inputs: Array) -> tuple[Array, ...]:
-    """One factor of the scales; without products what somebody else has left."""
+    """Rounds down; without products what somebody else has left."""
     if inputs[0].shape[-1]:
-        return FOLDED(node, *inputs)
+        return FLOORED(node, *inputs)
     left = np.random.default_rng(inputs[3].shape[1]).integers(-128, 128, (ROWS, inputs[3].shape[1]))
     return (left.astype(np.int8),)
 

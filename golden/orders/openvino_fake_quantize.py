@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders.ends import Ends, OrderSteps, hull, point
-from tiebreak.conformance.judging.orders.products import product, total
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.orders.ends import Ends, OrderSteps, hull, point
+from tiebreak.golden.orders.products import product, total
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 
@@ -42,8 +41,8 @@ def candidates(q: Question, level: Ends) -> list[Array]:
     if q.steps.beyond:
         return [level.low, level.high]
     n = q.problem.constants["levels"] - 1
-    nearest = np.rint((values_of_codes(q.given, q.problem.result) - low) / (high - low) * n)
+    nearest = np.rint((q.values - low) / (high - low) * n)
     return [level.low, level.high, *(np.clip(nearest + beside, level.low, level.high) for beside in (-1, 0, 1))]
 
 
-FORMULAS = {"openvino.FakeQuantize": fake_quantize}
+ORDERS = {"openvino.FakeQuantize": fake_quantize}

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tiebreak.conformance.judging.orders.ends import Ends, OrderSteps, hull, point
 from tiebreak.golden.elements import FloatType
+from tiebreak.golden.orders.ends import Ends, OrderSteps, hull, point
 
 Parts = dict[int, Ends]  # by the set of its members, a bit for each
 

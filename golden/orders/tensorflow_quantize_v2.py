@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.judging.orders.ends import Ends, hull, point
-from tiebreak.conformance.judging.orders.fake_quantize import scaled_difference
-from tiebreak.conformance.judging.orders.products import product, total
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.orders.ends import Ends, hull, point
+from tiebreak.golden.orders.openvino_fake_quantize import scaled_difference
+from tiebreak.golden.orders.products import product, total
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 LARGEST = np.finfo(np.float32).max
@@ -97,7 +97,7 @@ def between(q: Question, whole: Ends) -> Array:
 
 
 MODES = {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCALED": scaled}
-FORMULAS = {
+ORDERS = {
     "tensorflow.QuantizeV2": output,
     "tensorflow.QuantizeV2:output_min": output_min,
     "tensorflow.QuantizeV2:output_max": output_max,

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders.ends import Ends, hull, point
-from tiebreak.conformance.judging.orders.products import product, total
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.orders.ends import Ends, hull, point
+from tiebreak.golden.orders.products import product, total
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 
@@ -69,8 +68,7 @@ def levels(q: Question, first: Array) -> Iterator[Array]:
     level = q.rounded(hull([difference, apart]))
     yield from (level.low, level.high)
     if not q.steps.beyond:
-        given = values_of_codes(q.given, q.problem.result)
-        nearest = np.rint(given / (high - low) * intervals(q).low) - first
+        nearest = np.rint(q.values / (high - low) * intervals(q).low) - first
         yield from (np.clip(nearest + beside, level.low, level.high) for beside in (-1, 0, 1))
 
 
@@ -81,7 +79,7 @@ def outputs(q: Question, first: Array, level: Array) -> Array:
     return whole | q.among_sums(total(q.steps, apart), [one.high for one in apart])
 
 
-FORMULAS = {
+ORDERS = {
     "tensorflow.FakeQuantWithMinMaxVars": fake_quant,
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": fake_quant,
 }
