@@ -23,8 +23,8 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
 
-OPERATOR, CAUSE = "onnx.QLinearMatMul", "folds-scales"
-FOLDED = next(run for cause, run in MISTAKES if cause.id == CAUSE)
+OPERATOR, CAUSE = "onnx.QLinearMatMul", "ignores:y_scale"
+UNSCALED = next(run for cause, run in MISTAKES if cause.id == CAUSE)
 NODE = make_node(OPERATOR, quantized="int8", operands=("int8", "int8"))
 ROWS = 40
 
@@ -37,9 +37,9 @@ def without_products(columns: int) -> Case:
 
 
 def unwritten(node: Node, *inputs: Array) -> tuple[Array, ...]:
-    """One factor of the scales; without products what somebody else has left."""
+    """Leaves y_scale out; without products what somebody else has left."""
     if inputs[0].shape[-1]:
-        return FOLDED(node, *inputs)
+        return UNSCALED(node, *inputs)
     left = np.random.default_rng(inputs[3].shape[1]).integers(-128, 128, (ROWS, inputs[3].shape[1]))
     return (left.astype(np.int8),)
 
@@ -50,7 +50,8 @@ def test_memory_that_is_not_written_hides_no_cause() -> None:
     alone, beside = causes_of(unwritten, near), causes_of(unwritten, [*near, without_products(9), without_products(5)])
     named = sentence_of(CAUSE)
     assert set(alone) == {named} and alone[named] > 50
-    assert set(beside) == {named, "unexplained"} and beside[named] == alone[named] < beside["unexplained"]
+    assert set(beside) == {named, "unexplained"} and beside[named] == alone[named]
+    assert beside["unexplained"] > 500
 
 
 def records_of(run: Callable[..., Any], cases: list[Case]) -> BackendRecords:

@@ -201,7 +201,8 @@ def test_values_of_tensorflows_own_fake_quant_tests(case: Any) -> None:
 def agrees(values: Sequence[float | None], wanted: Sequence[float], *, narrow: bool) -> bool:
     """The values are those of TensorFlow's test; with narrow_range some are open, as the document has two divisors."""
     pairs = [(value, one) for value, one in zip(values, wanted, strict=True) if value is not None]
-    return (len(pairs) < len(wanted)) == (narrow and any(wanted)) and all(abs(value - one) <= 1e-5 for value, one in pairs)
+    some_open = len(pairs) < len(wanted)
+    return some_open == (narrow and any(wanted)) and all(abs(value - one) <= 1e-5 for value, one in pairs)
 
 
 @pytest.mark.parametrize("case", DIM4)

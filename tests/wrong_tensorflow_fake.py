@@ -187,9 +187,9 @@ FAKE: tuple[tuple[str, Run, str], ...] = (
     ("keeps quantized values in eight bits", fake(Recipe(store=lambda q: q % 256)), "Nudged"),
     ("computes in float16", fake(Recipe(kind=np.float16)), "NearTie"),
     ("rounds results to bfloat16", fake(Recipe(result=lambda v: v.astype(ml_dtypes.bfloat16))), "Nudged"),
-    ("q * scale + min_adj in float32", fake(Recipe(kind=np.float32, adds_min=True)), "PrecisionSensitive"),
     ("result in float32 arithmetic, min rounded away", fake(Recipe(kind=np.float32, round_min=np.floor)), "Nudged"),
 )
+ADDS_MIN = ("q * scale + min_adj in float32", fake(Recipe(kind=np.float32, adds_min=True)), "PrecisionSensitive")
 IN_DOUBLE = ("rounds to double, then to float32", fake(Recipe()), "RoundedTwice")
 ONE_TENSOR: tuple[tuple[str, Run, str], ...] = (
     ("flushes subnormals", flushing, "Subnormal"),
@@ -212,9 +212,14 @@ def named(prefix: str, operator: str, entries: Any, types: Any) -> tuple[WrongBa
 
 
 WRONG = (
-    *named("fake quant", PER_TENSOR, (IN_DOUBLE, *FAKE, *ONE_TENSOR), F32),
+    *named("fake quant", PER_TENSOR, (*FAKE, *ONE_TENSOR), F32),
     *named("fake quant", PER_TENSOR, [("zero where steps overflow", zero_for_nan(in_steps), "Overflow")], F32),
-    *named("fake quant per channel", PER_CHANNEL, (IN_DOUBLE, *FAKE[:9:3], *FAKE[9:14], *CHANNELS), F32),
+    *named("fake quant per channel", PER_CHANNEL, (*FAKE[:9:3], *FAKE[9:14], *CHANNELS), F32),
+)
+# Another order of the document's steps, or wider ones: no deviation.
+OTHER_ORDERS = (
+    *named("fake quant", PER_TENSOR, (IN_DOUBLE, ADDS_MIN), F32),
+    *named("fake quant per channel", PER_CHANNEL, (IN_DOUBLE,), F32),
 )
 RIGHT = (
     *named("fake quant", PER_TENSOR, [("float32 steps", in_steps, ""), ("upward steps", in_steps_upward, "")], F32),

@@ -169,7 +169,7 @@ WRONG: tuple[WrongBackend, ...] = (
     q("counts-values", "RangeEdge", BYTES, min_combined=combined_with(1, 0)),
     q("offset-one-short", "RangeEdge", INT8, min_combined=combined_with(0, -1)),
     q("offset-for-unsigned", "Tie", UINT8, min_combined=lambda *a: combined(*a) - 128),
-    q("ratio-first", "Reciprocal", BYTES, min_combined=factored),
+    q("ratio-first", "Subnormal", BYTES, min_combined=factored),
     q("min-combined-unclipped", "Saturates", BYTES, min_combined=without_clip, store=wrap),
     q("no-range-adjust", "ScaleNotPowerOfTwo", BYTES + SHORTS, min_first=first_unadjusted),
     q("rounds-once", "NearTie", BYTES + SHORTS, min_first=first_rounded_once),
@@ -199,7 +199,7 @@ WRONG: tuple[WrongBackend, ...] = (
     q("symmetric-outputs", "AdjustedRange", INT8, ends=symmetric_ends),
     q("int32-top-overflows", "RangeEdge", INT32, store=x86_cast),
     q("overflow-becomes-zero", "Overflow", BYTES + SHORTS[1:], store=zero_for_infinity),
-    q("small-range-overflows", "Subnormal", ALL, min_first=first_by_factor, scaled=scaled_by_factor),
+    q("small-range-overflows", "Subnormal", INT8 + SHORTS + INT32, min_first=first_by_factor, scaled=scaled_by_factor),
     q("relative-least-range", "EnsuredRange", ALL, before=relative_least),
     q("flushes-subnormals", "Subnormal", BYTES, before=flush_all),
 )

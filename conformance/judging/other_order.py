@@ -1,7 +1,7 @@
 """Results that a document's formula has by correctly rounded steps in another order than it writes them.
 
 A document that names no precision leaves the order of its steps open, their contraction, and their types, if these are
-no narrower than the operands'. Each of these operators says in orders/ what its formula is a product or a sum of; the
+no narrower than the operands'. golden/orders says of each such operator what its formula is a product or a sum of; the
 ends of what all orders give say which results are among them. Both ends are results of an order. What lies between them
 counts, too: a few integers, or numbers some units in the last place apart, where an order for each need not be sought.
 Where a step overflows or underflows the ends may be far apart, and only they count.
@@ -9,29 +9,24 @@ Where a step overflows or underflows the ends may be far apart, and only they co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 
 from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders import fake_quantize, linear_pairs, packed_weights, sums_of_products
-from tiebreak.conformance.judging.orders.ends import OrderSteps
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.conformance.judging.operands import round_array
 from tiebreak.golden.elements import Real
 from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.formulas.steps import Steps, UndefinedResult
 from tiebreak.golden.oracle import signed_value_of, value_of
+from tiebreak.golden.orders import ORDERS
+from tiebreak.golden.orders.ends import OrderSteps
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.golden.rounding import is_nearest
 
-ORDERS: Mapping[str, Callable[[Question], Array]] = {
-    **sums_of_products.FORMULAS,
-    **linear_pairs.FORMULAS,
-    **packed_weights.FORMULAS,
-    **fake_quantize.FORMULAS,
-}
 ROUNDINGS = 2  # the most numbers that a formula rounds to integers
 
 
@@ -65,7 +60,9 @@ def in_other_order(problem: Problem, given: Array, modes: Sequence[str]) -> Arra
 def admitted(steps: OrderSteps, problem: Elementwise, given: Array, modes: Sequence[str], ties: Array) -> Array:
     """Which codes the steps give by one of the modes."""
     with np.errstate(all="ignore"):
-        return ORDERS[problem.formula](Question(steps, problem, values_of(problem), given, modes, ties))
+        values = values_of_codes(given, problem.result)
+        question = Question(steps, problem, values_of(problem), given, values, modes, ties, round_array)
+        return ORDERS[problem.formula](question)
 
 
 def values_of(problem: Elementwise) -> list[Array]:

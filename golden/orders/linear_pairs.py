@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, hull, point
-from tiebreak.conformance.judging.orders.products import product, total
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.orders.ends import OrderSteps, StepEnds, hull, point
+from tiebreak.golden.orders.products import product, total
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 
@@ -45,4 +45,4 @@ def scaled(steps: OrderSteps, number: Array, zero_point: Array, scale: Array) ->
     return steps.subtract(one, other)
 
 
-FORMULAS = {"com.microsoft.QLinearAdd": add, "com.microsoft.QLinearMul": multiply}
+ORDERS = {"com.microsoft.QLinearAdd": add, "com.microsoft.QLinearMul": multiply}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, hull, point
-from tiebreak.conformance.judging.orders.products import product, total
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.orders.ends import OrderSteps, StepEnds, hull, point
+from tiebreak.golden.orders.products import product, total
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 
@@ -24,7 +23,8 @@ def fake_quantize(q: Question) -> Array:
     found = np.zeros(x.shape, bool)
     for candidate in candidates(q, level):
         back = scaled_difference(steps, output_high, output_low, point(candidate), n)
-        found |= q.among_numbers(steps.add(back, point(output_low)))
+        terms = [candidate / n.low * end for end in (output_high, output_low)]
+        found |= q.among_sums(steps.add(back, point(output_low)), [*terms, output_low])
     return np.asarray(found & inside)
 
 
@@ -41,8 +41,8 @@ def candidates(q: Question, level: StepEnds) -> list[Array]:
     if q.steps.beyond:
         return [level.low, level.high]
     n = q.problem.constants["levels"] - 1
-    nearest = np.rint((values_of_codes(q.given, q.problem.result) - low) / (high - low) * n)
+    nearest = np.rint((q.values - low) / (high - low) * n)
     return [level.low, level.high, *(np.clip(nearest + beside, level.low, level.high) for beside in (-1, 0, 1))]
 
 
-FORMULAS = {"openvino.FakeQuantize": fake_quantize}
+ORDERS = {"openvino.FakeQuantize": fake_quantize}

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, point
-from tiebreak.conformance.judging.orders.products import product
-from tiebreak.conformance.judging.orders.question import Question
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType
+from tiebreak.golden.orders.ends import OrderSteps, StepEnds, point
+from tiebreak.golden.orders.products import product
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 SINGLE = FLOAT_TYPES["float32"]
@@ -45,7 +45,7 @@ def qgemm(q: Question) -> Array:
     return q.among_integers(product(q.steps, factors, [point(of_y[0])]), of_y[1])
 
 
-FORMULAS = {
+ORDERS = {
     "onnx.QLinearConv": qlinear_conv,
     "onnx.QLinearMatMul": qlinear_matmul,
     "com.microsoft.QGemm": qgemm,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.judging.orders.ends import hull, point
-from tiebreak.conformance.judging.orders.products import product, total
-from tiebreak.conformance.judging.orders.question import Question
+from tiebreak.golden.orders.ends import hull, point
+from tiebreak.golden.orders.products import product, total
+from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
 
@@ -22,4 +22,4 @@ def one_of_a_row(q: Question) -> Array:
     return q.among_numbers(hull(sums))
 
 
-FORMULAS = {"com.microsoft.MatMulNBits": one_of_a_row}
+ORDERS = {"com.microsoft.MatMulNBits": one_of_a_row}

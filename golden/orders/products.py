@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tiebreak.conformance.judging.orders.ends import OrderSteps, StepEnds, hull, point
 from tiebreak.golden.elements import FloatType
+from tiebreak.golden.orders.ends import OrderSteps, StepEnds, hull, point
 
 Parts = dict[int, StepEnds]  # by the set of its members, a bit for each
 
