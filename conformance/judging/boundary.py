@@ -20,18 +20,19 @@ UNKNOWN, SATURATES = 3, 2  # in place of a neighbour's side: nothing is known to
 
 
 @dataclass(frozen=True)
-class Rounded:
+class RoundedNumber:
     """How an element's exact result is made of the number that is rounded to an integer.
 
     `distance`: see `distance_of`. `side`: where the number lies, seen from the integer to which it is rounded: above
-    (1), below (-1) or on it (0); SATURATES where the result is an end of the range, UNKNOWN where it is not made so.
+    (1), below (-1) or on it (0). It is SATURATES where the result is an end of the range, UNKNOWN where it is not made
+    so.
     """
 
     distance: float
     side: int
 
 
-NOT_ROUNDED = Rounded(math.nan, UNKNOWN)
+NOT_ROUNDED = RoundedNumber(math.nan, UNKNOWN)
 
 
 class Listening(Steps):
@@ -47,24 +48,24 @@ class Listening(Steps):
 
 
 @lru_cache(maxsize=1 << 16)
-def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[Rounded, int]:
+def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[RoundedNumber, int]:
     """Of the exact quotient of two bit patterns, and the integer to which it is rounded; 0 if there is none."""
     q = quotient(x, scale, real, working=False)
     if not isinstance(q, Fraction):
         return NOT_ROUNDED, 0
-    return Rounded(distance_of(q, real, mode), side_of(q, mode)), ROUND_MODES[mode](q)
+    return RoundedNumber(distance_of(q, real, mode), side_of(q, mode)), ROUND_MODES[mode](q)
 
 
-def rounded_of_quantization(problem: Quantization, codes: tuple[int, ...], mode: str) -> Rounded:
+def rounded_of_quantization(problem: Quantization, codes: tuple[int, ...], mode: str) -> RoundedNumber:
     """Of operands with these codes: x, scale and zero point."""
     found, whole = rounded_quotient(*codes[:2], problem.real, mode)
     kind = problem.quantized
     if found is NOT_ROUNDED or kind.lowest <= whole + codes[2] <= kind.highest:
         return found
-    return Rounded(found.distance, SATURATES)
+    return RoundedNumber(found.distance, SATURATES)
 
 
-def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> Rounded:
+def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> RoundedNumber:
     """Of the number that a document's formula rounds, for operands with these codes.
 
     NOT_ROUNDED if the formula rounds no number to an integer, or more than one.
@@ -77,7 +78,7 @@ def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) 
         return NOT_ROUNDED
     q = steps.heard.pop()
     side = SATURATES if state == OUT_OF_RANGE else side_of(q, mode)
-    return Rounded(distance_of(q, problem.working, mode), side)
+    return RoundedNumber(distance_of(q, problem.working, mode), side)
 
 
 def side_of(q: Real, mode: str) -> int:

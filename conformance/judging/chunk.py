@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tiebreak.conformance.judging.boundary import Rounded
+from tiebreak.conformance.judging.boundary import RoundedNumber
 from tiebreak.conformance.judging.domains import CALIBRATED, EDGE, PATHOLOGICAL, domains_of
 from tiebreak.conformance.judging.exponents import exponents
 from tiebreak.conformance.judging.families import Family, families_of, parts, solve_families
@@ -46,7 +46,7 @@ class Chunk:
     starts: Array = field(init=False)
     families: list[Family] = field(init=False)
     operand_texts: dict[int, str] = field(default_factory=dict)  # by place: made for the first backend that needs one
-    rounded: dict[int, Rounded] = field(default_factory=dict)  # by place: of the number that is rounded to an integer
+    rounded: dict[int, RoundedNumber] = field(default_factory=dict)  # by place: of the number that is rounded to an integer
     confirmed: set[int] = field(default_factory=set)  # places where the oracle gave the kernel's results
 
     def __post_init__(self) -> None:

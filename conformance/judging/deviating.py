@@ -14,7 +14,7 @@ from tiebreak.conformance.judging.boundary import (
     NOT_ROUNDED,
     SATURATES,
     UNKNOWN,
-    Rounded,
+    RoundedNumber,
     rounded_in_formula,
     rounded_of_quantization,
 )
@@ -203,12 +203,12 @@ def add_rounded(found: DeviatingElements, chunk: Chunk, places: Array) -> None:
 
 
 def parting(sides: Array, distance: Array) -> Array:
-    """Where exact and given results part, from the sides of Rounded and the distance of the given from the exact."""
+    """Where exact and given results part, from the sides of RoundedNumber and the distance of the given from the exact."""
     known = [sides == UNKNOWN, sides == SATURATES, (sides != 0) & (distance == sides)]
     return np.select(known, [NOT_TOLD, AT_END, AT_ROUNDING], BEFORE)
 
 
-def rounded(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> Rounded:
+def rounded(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> RoundedNumber:
     """Of the element whose operands have these codes; NOT_ROUNDED if the modes' boundaries are not the same."""
     if not modes or (len(modes) > 1 and not all(map(is_nearest, modes))):
         return NOT_ROUNDED
