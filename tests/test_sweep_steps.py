@@ -23,7 +23,7 @@ from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 from tiebreak.golden.problem import Array, array_of
 from tiebreak.golden.samples.onnx_cast import attributes_for
 from tiebreak.golden.space import Space
-from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES
+from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, OTHER_ORDER
 
 RANGE = {"input_low": "-1", "input_high": "1.5", "output_low": "-1", "output_high": "1.5"}
 REVERSED = {"input_low": "2", "input_high": "-1", "output_low": "1e-20", "output_high": "-3"}
@@ -106,6 +106,21 @@ def test_casts_of_all_inputs_are_judged_one_as_the_other(source: str, target: st
         for output in outputs(right_results(solving, 0, space.patterns), 3):
             seen += assert_judged_alike(StepJudge(space, solving), solving, 0, output).counts
     assert min(seen[EXACT], seen[DEVIATES]) > 1000
+
+
+@pytest.mark.parametrize("name", ["fake", "fake quant", "v2 MIN_FIRST uint8"])
+def test_a_run_is_cut_where_its_result_stops_being_that_of_another_order(name: str) -> None:
+    """Every result stands a few inputs later than it is right: the first of these are another order's."""
+    space, size = space_of(SPACES[name]), 1 << 12
+    solving, steps = SolvingJudge(space), judge_for(space)
+    assert isinstance(steps, StepJudge)
+    seen = np.zeros(len(GRADES), np.int64)
+    for block in (253, 255, 765, 767):
+        at = int(steps_of(steps, block)[-1]) - size // 2
+        right = right_results(solving, at, size)
+        for later in (1, 2, 30, -1, -2, -30):
+            seen += assert_judged_alike(steps, solving, at, np.roll(right, later)).counts
+    assert min(seen[OTHER_ORDER], seen[DEVIATES]) > 3
 
 
 @pytest.mark.few(2)
