@@ -46,9 +46,7 @@ class Chunk:
     starts: Array = field(init=False)
     families: list[Family] = field(init=False)
     operand_texts: dict[int, str] = field(default_factory=dict)  # by place: made for the first backend that needs one
-    rounded: dict[int, RoundedNumber] = field(
-        default_factory=dict
-    )  # by place: of the number that is rounded to an integer
+    rounded: dict[int, RoundedNumber] = field(default_factory=dict)  # by place: what is rounded to an integer
     confirmed: set[int] = field(default_factory=set)  # places where the oracle gave the kernel's results
 
     def __post_init__(self) -> None:

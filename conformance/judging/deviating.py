@@ -203,7 +203,7 @@ def add_rounded(found: DeviatingElements, chunk: Chunk, places: Array) -> None:
 
 
 def parting(sides: Array, distance: Array) -> Array:
-    """Where exact and given results part, from the sides of RoundedNumber and the distance of the given from the exact."""
+    """Where exact and given results part, by the sides of RoundedNumber and the distance of one from the other."""
     known = [sides == UNKNOWN, sides == SATURATES, (sides != 0) & (distance == sides)]
     return np.select(known, [NOT_TOLD, AT_END, AT_ROUNDING], BEFORE)
 
