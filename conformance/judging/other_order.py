@@ -1,10 +1,10 @@
 """Results that a document's formula has by correctly rounded steps in another order than it writes them.
 
-A document that names no precision leaves the order of its steps open, their contraction, and their types, if these are
-no narrower than the operands'. The modules of golden/orders say what each such operator's formula is a product or a sum
-of. The ends of what all orders give say which results are among them. Both ends are results of an order. What lies between them
-counts, too: a few integers, or numbers some units in the last place apart, where an order for each need not be sought.
-Where a step overflows or underflows the ends may be far apart, and only they count.
+A document that names no precision leaves the order of its steps open, their contraction, and their types. These are no
+narrower than the operands'. The modules of golden/orders say what each such operator's formula is a product or a sum
+of. The ends of what all orders give say which results are among them. Both ends are results of an order. What lies
+between them counts, too: a few integers, or numbers some units in the last place apart, where an order for each need
+not be sought. Where a step overflows or underflows the ends may be far apart, and only they count.
 """
 
 from __future__ import annotations
