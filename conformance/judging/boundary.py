@@ -49,7 +49,7 @@ class Listening(Steps):
 
 @lru_cache(maxsize=1 << 16)
 def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[RoundedNumber, int]:
-    """Of the exact quotient of two bit patterns, and the integer to which it is rounded; 0 if there is none."""
+    """What is known of the exact quotient of two bit patterns, and the integer to which it is rounded; 0 if there is none."""
     q = quotient(x, scale, real, working=False)
     if not isinstance(q, Fraction):
         return NOT_ROUNDED, 0
@@ -57,7 +57,7 @@ def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[Ro
 
 
 def rounded_of_quantization(problem: Quantization, codes: tuple[int, ...], mode: str) -> RoundedNumber:
-    """Of operands with these codes: x, scale and zero point."""
+    """What is known of operands with these codes: x, scale and zero point."""
     found, whole = rounded_quotient(*codes[:2], problem.real, mode)
     kind = problem.quantized
     if found is NOT_ROUNDED or kind.lowest <= whole + codes[2] <= kind.highest:
@@ -66,7 +66,7 @@ def rounded_of_quantization(problem: Quantization, codes: tuple[int, ...], mode:
 
 
 def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> RoundedNumber:
-    """Of the number that a document's formula rounds, for operands with these codes.
+    """What is known of the number that a document's formula rounds, for operands with these codes.
 
     NOT_ROUNDED if the formula rounds no number to an integer, or more than one.
     """
