@@ -49,7 +49,7 @@ class Listening(Steps):
 
 @lru_cache(maxsize=1 << 16)
 def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[RoundedNumber, int]:
-    """What is known of the exact quotient of two bit patterns, and the integer to which it is rounded; 0 if there is none."""
+    """The exact quotient of two bit patterns, as it is rounded, and the integer that it becomes; 0 if there is none."""
     q = quotient(x, scale, real, working=False)
     if not isinstance(q, Fraction):
         return NOT_ROUNDED, 0

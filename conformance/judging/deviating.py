@@ -209,7 +209,7 @@ def parting(sides: Array, distance: Array) -> Array:
 
 
 def rounded(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> RoundedNumber:
-    """What is known of the element whose operands have these codes; NOT_ROUNDED if the modes' boundaries are not the same."""
+    """The element whose operands have these codes, as it is rounded; NOT_ROUNDED if the modes' boundaries differ."""
     if not modes or (len(modes) > 1 and not all(map(is_nearest, modes))):
         return NOT_ROUNDED
     if isinstance(problem, Quantization):
