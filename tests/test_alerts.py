@@ -138,7 +138,8 @@ def findings(count: int, **changes: Any) -> dict[str, Any]:
     row = {"backend": "b", "verdict": "crash", "fault": "", "cases": 1, "first": "c", "message": "m", "spec": ""}
     failures = [row | {"operator": f"x.Op{number}"} | changes for number in range(count)]
     found = {"run": "r", "failures": failures, "exit": 3 if count else 0, "any_change": False, "must_run": False}
-    return found | {name: [] for name in ("new", "hazards", "waivers", "changed", "not_run")}
+    found |= {"strict": False}
+    return found | {name: [] for name in ("new", "hazards", "other_orders", "waivers", "changed", "not_run")}
 
 
 def test_annotations_are_errors_at_the_same_lines(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:

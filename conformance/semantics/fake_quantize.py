@@ -7,7 +7,7 @@ says round((x - low) / (high - low) * n) / n * (last - first) + first. It does n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import cast
 
@@ -171,12 +171,19 @@ class FakeQuantizeArithmetic:
         return self.node.real.emin
 
     def exactly(self, probe: Probe, mode: RoundMode) -> tuple[Array, Array]:
-        """Codes and stages from the reference kernel; the stage is the result itself, which goes from first to last."""
-        (problem,) = problems_of(probe.case(self.node, 0))
+        """Codes and stages from the reference kernel; the stage is the result itself, which goes from first to last.
+
+        The document is silent on outputs that fall. What the expression gives for them is that for both limits with
+        the other sign, with the other sign.
+        """
+        first, last = probe.others[2:]
+        falls = bool(first > last)
+        rising = replace(probe, others=(*probe.others[:2], -first, -last)) if falls else probe
+        (problem,) = problems_of(rising.case(self.node, 0))
         found, _ = kernel.solve(problem, working=False, mode=mode.id)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
-        first, last = (limit.astype(np.float64) for limit in probe.others[2:])
-        return codes(stored), stored.astype(np.float64) * np.sign(last - first)
+        stored = -stored if falls else stored
+        return codes(stored), stored.astype(np.float64) * np.sign(last.astype(np.float64) - first.astype(np.float64))
 
 
 class SharedSteps:

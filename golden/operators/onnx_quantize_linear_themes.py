@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from tiebreak.golden.elements import decode
 from tiebreak.golden.samples.model import Sample
-from tiebreak.golden.vector_inputs.by_theme import Setting, spread_over
+from tiebreak.golden.vector_inputs.by_theme import Setting, spread_over, with_neighbours
 from tiebreak.golden.vector_inputs.by_trap import far_in_slices, far_places, large_scales, scale_classes
 
 SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
@@ -53,9 +54,10 @@ def axes_theme(s: Setting) -> Iterator[Sample]:
 
 def no_zero_point_theme(s: Setting) -> Iterator[Sample]:
     if s.quantized.name == "uint8":
-        x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
+        ties = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
+        x = sorted(set(with_neighbours(ties, s.real, (-1, 0, 1))), key=lambda code: decode(code, s.real))
         one = [s.bits(Fraction(1))]
-        yield s.sample("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
+        yield s.sample("no-zero-point", x, one, None, ("NoZeroPoint", "Tie", "NearTie"), ("no-zero-point",))
 
 
 def traps_theme(s: Setting) -> Iterator[Sample]:
