@@ -132,7 +132,7 @@ def test_a_finite_result_where_float32_overflows_deviates_unless_it_is_exact(ope
         assert judge_outputs((array([value]),), truths).grades.tolist() == [grade], value
 
 
-def test_overflow_of_scale_factor_and_of_products_goes_on_as_ieee_has_it() -> None:
+def test_overflow_of_scale_factor_and_of_products_is_open() -> None:
     """float16, whose largest value is 65504: 127 / 2^-24 is infinite, and so is 2^16."""
     tiny = 2.0**-24
     (exact, working) = (
@@ -142,9 +142,7 @@ def test_overflow_of_scale_factor_and_of_products_goes_on_as_ieee_has_it() -> No
     (exact, working) = (
         values for _, values in answers(posed(SCALED, ([tiny], 0.0, tiny), "float16", range_given=True), SCALED)
     )
-    assert exact == [tiny]
-    assert np.isnan(working[0])  # infinity / infinity
+    assert (exact, working) == ([tiny], [None])  # infinity / infinity
     wide = {"range_given": True, "num_bits": 17}  # 2^16 is beyond float16
     (exact, working) = (values for _, values in answers(posed(SCALED, ([1.0], -2.0, 2.0), "float16", **wide), SCALED))
-    assert exact == [1.0]
-    assert np.isnan(working[0])
+    assert (exact, working) == ([1.0], [None])

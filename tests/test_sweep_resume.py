@@ -154,7 +154,13 @@ def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "change",
-    [{"block": 5}, {"block": -1}, {"counts": [0, 0, 0, -7]}, {"counts": [65536, 0, 0, 1]}, {"seconds": float("nan")}],
+    [
+        {"block": 5},
+        {"block": -1},
+        {"counts": [0, 0, 0, 0, -7]},
+        {"counts": [65536, 0, 0, 0, 1]},
+        {"seconds": float("nan")},
+    ],
 )
 def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict[str, Any]) -> None:
     from tiebreak.adapters.sweeping import BlockAnswer

@@ -80,7 +80,9 @@ class OrderSteps:
 
     def held(self, value: StepEnds) -> StepEnds:
         """Values as they are, or rounded to the type: what an integer becomes."""
-        return hull([value, *(StepEnds(rounded(value.low, kind), rounded(value.high, kind)) for kind in self.kinds)])
+        exact = np.zeros_like(value.low)
+        ends = ((self.narrowed(end, exact, kind) for end in (value.low, value.high)) for kind in self.kinds)
+        return hull([value, *(StepEnds(low, high) for low, high in ends)])
 
     def add(self, one: StepEnds, other: StepEnds) -> StepEnds:
         low, high = (two_sum(*pair) for pair in ((one.low, other.low), (one.high, other.high)))
