@@ -87,7 +87,7 @@ MOST_FORMS = ("onnx.QuantizeLinear", "ngraph.Quantize", "tensorflow.QuantizeV2")
 )
 def test_a_few_hundred_cases_reach_every_type_and_attribute(operator: str) -> None:
     spec = get_operator(operator)
-    made = generate_cases(operator, 800 if operator == "onnx.QuantizeLinear" else 400, seed=2)  # it has most types
+    made = generate_cases(operator, 1200 if operator == "onnx.QuantizeLinear" else 400, seed=2)  # it has most types
     types = {t.dtype.name for case in made for t in (*case.node.inputs, *case.node.outputs)}
     assert set(spec.real_types) | set(spec.quantized_types) <= types
     assert {len(case.node.inputs) for case in made} >= {len(spec.forms[0])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -84,15 +85,18 @@ def integers(node: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("kind", sorted(TINY))
 def test_a_backend_that_does_it_is_named_so(kind: str) -> None:
-    cases = cases_of(kind, "widths-unsigned", "subnormal-range", "thirds", "measured-small", "largest-range")
+    """What it does to subnormal ranges shows nowhere: there a factor overflows, which the document leaves open."""
+    cases = cases_of(kind, "widths-unsigned", "subnormal-range", "thirds", "measured", "largest-range")
     assert len(cases) >= 30
-    named = {BY_TYPE[kind]} if kind == "float16" else {BY_TYPE[kind], "side-over-integer-measured"}
-    assert set(causes_of(like_xla, cases)) == {sentence_of(id_) for id_ in named}
+    named = BY_TYPE[kind] if kind == "float16" else "side-over-integer-measured"
+    assert set(causes_of(like_xla, cases)) == {sentence_of(named)}
 
 
 @pytest.mark.parametrize("kind", sorted(BY_TYPE))
 def test_xla_does_it(kind: str) -> None:
     """Where input_max's factor is infinite, input_min decides, divided by 0; a zero takes the sign of the least."""
+    if kind == "float16" and "avx512_fp16" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
+        pytest.skip("the processor computes in float16, and XLA lets it: a product is no longer a float32's")
     run = {cause.id: mistake for cause, mistake in KERNELS}[BY_TYPE[kind]]
     xla = load_backend("tensorflow-xla")
     cases = cases_of(kind, "widths-unsigned-16-even", "widths-unsigned-32-even", "subnormal-range", "thirds-unsigned")

@@ -299,7 +299,7 @@ SUMS = (
     ("tail lost", "LongSum", {"total": without_tail}),
 )  # fmt: skip
 WRONG = [
-    wrong("float32 factor", "NearTie", EVERY, ratio=float32_factor),
+    wrong("float32 factor", "Tie", EVERY, ratio=float32_factor),
     wrong("bits of a factor", "Overflow", EVERY, ratio=factor_without_sign,
           round=lambda quotient: in_32_bits(round(quotient)),
           add=lambda kind, rounded, point: in_32_bits(rounded + point)),
