@@ -73,7 +73,7 @@ def scaled(s: Steps, whole: Integers, low: Fraction, high: Fraction) -> tuple[Re
 
 def held(value: Real) -> Fraction:
     """A step's result; UndefinedResult where it overflows."""
-    if isinstance(value, float):
+    if not isinstance(value, Fraction):
         raise UndefinedResult  # TQB-U6, TQC-U6, TQD-U6
     return value
 

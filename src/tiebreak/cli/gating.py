@@ -164,7 +164,7 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
         check_unnamed(run_dir, "to run elsewhere name RUN_DIR")
     # A mistake is told before anything runs.
     known = baseline_run(baseline, fresh=chosen["update"] and chosen["accept"])
-    if chosen["any_change"] and known is not None:
+    if chosen["any_change"] and known is not None and baseline is not None:
         check_digests({baseline: known})
     level = chosen["level"] or usual_level_of_gate(known)
     selection = Selection(level=level, **selection_keywords({name: chosen[name] for name in SELECTING}))
