@@ -36,15 +36,27 @@ NOT_ROUNDED = RoundedNumber(math.nan, UNKNOWN)
 
 
 class Listening(Steps):
-    """Real arithmetic that remembers which numbers a formula rounds to integers."""
+    """Real arithmetic that remembers which numbers a formula rounds to integers, in their order."""
 
     def __init__(self, mode: str) -> None:
         super().__init__(None, mode)
-        self.heard: set[Real] = set()
+        self.heard: list[Real] = []
 
     def round(self, value: Real) -> Real:
-        self.heard.add(value)
+        self.heard.append(value)
         return super().round(value)
+
+
+def heard_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> tuple[list[Real], int]:
+    """The numbers that a document's formula rounds to integers, for operands with these codes, and the result's state.
+
+    The state is 0 where the formula has no result.
+    """
+    steps, read = Listening(mode), signed_value_of if problem.signed_zeros else value_of
+    state = 0
+    with suppress(UndefinedResult):
+        _, state = FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
+    return steps.heard, state
 
 
 @lru_cache(maxsize=1 << 16)
@@ -70,13 +82,10 @@ def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) 
 
     NOT_ROUNDED if the formula rounds no number to an integer, or more than one.
     """
-    steps, read = Listening(mode), signed_value_of if problem.signed_zeros else value_of
-    state = 0
-    with suppress(UndefinedResult):
-        _, state = FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
-    if len(steps.heard) != 1:
+    heard, state = heard_in_formula(problem, codes, mode)
+    if len(set(heard)) != 1:
         return NOT_ROUNDED
-    q = steps.heard.pop()
+    q = heard[0]
     side = SATURATES if state == OUT_OF_RANGE else side_of(q, mode)
     return RoundedNumber(distance_of(q, problem.working, mode), side)
 

@@ -10,17 +10,13 @@ not be sought. Where a step overflows or underflows the ends may be far apart, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
 
+from tiebreak.conformance.judging.boundary import heard_in_formula
 from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.operands import round_array
-from tiebreak.golden.elements import Real
-from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.formulas.steps import Steps, UndefinedResult
-from tiebreak.golden.oracle import signed_value_of, value_of
 from tiebreak.golden.orders import ORDERS
 from tiebreak.golden.orders.ends import OrderSteps
 from tiebreak.golden.orders.question import Question
@@ -77,27 +73,12 @@ def has_extremes(problem: Elementwise) -> Array:
     return np.asarray(np.logical_or.reduce(extreme))
 
 
-class Hearing(Steps):
-    """Real arithmetic that remembers which numbers a formula rounds to integers, in their order."""
-
-    def __init__(self, mode: str) -> None:
-        super().__init__(None, mode)
-        self.heard: list[Real] = []
-
-    def round(self, value: Real) -> Real:
-        self.heard.append(value)
-        return super().round(value)
-
-
 def ties_of(problem: Elementwise, mode: str) -> Array:
     """The last numbers that each element's formula rounds, in real arithmetic: the ties among them, NaN else."""
     found = np.full((ROUNDINGS, problem.operands[0].size), np.nan)
-    read = signed_value_of if problem.signed_zeros else value_of
     for place, codes in enumerate(zip(*(operand.tolist() for operand in problem.operands), strict=True)):
-        steps = Hearing(mode)
-        with suppress(UndefinedResult):
-            FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
-        for number, value in enumerate(steps.heard[-ROUNDINGS:], start=-min(len(steps.heard), ROUNDINGS)):
+        heard, _ = heard_in_formula(problem, codes, mode)
+        for number, value in enumerate(heard[-ROUNDINGS:], start=-min(len(heard), ROUNDINGS)):
             if isinstance(value, Fraction) and value.denominator == (2 if is_nearest(mode) else 1):
                 found[number, place] = float(value)
     return found

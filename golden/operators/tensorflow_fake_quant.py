@@ -190,7 +190,7 @@ def problems_over(
 def constants(node: Node) -> dict[str, Any]:
     """Attributes as the formula needs them; `intervals` is how many steps the quantized range has.
 
-    `divisors` are what scale may be divided by: with narrow_range the steps, and what the formula says.
+    `divisors` are what scale may be divided by: with narrow_range what the formula says, and the steps.
     """
     lowest, highest = int(node.attributes.get("narrow_range", False)), (1 << node.attributes.get("num_bits", 8)) - 1
     intervals = highest - lowest
@@ -198,7 +198,7 @@ def constants(node: Node) -> dict[str, Any]:
         "lowest": lowest,
         "highest": highest,
         "intervals": intervals,
-        "divisors": (intervals, highest)[: 1 + lowest],
+        "divisors": (highest, intervals) if lowest else (intervals,),
     }
 
 
