@@ -152,8 +152,8 @@ def places_of(written: OnnxNode) -> tuple[str, ...]:
 def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
     """The node at its own operator set, then at each earlier one in which it means the same.
 
-    Later versions of these operators add types and attributes and change nothing else, but for what Cast makes of an
-    infinity. So a release that does not know the node's own operator set may run the node at an earlier one.
+    Later versions of these operators add types and attributes and change nothing else, but for what Cast's tables make
+    of an infinity. So a release that does not know the node's own operator set may run the node at an earlier one.
     """
     yield written
     for opset in reversed(OPSETS):

@@ -12,7 +12,7 @@ from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, case
 
 from tiebreak.adapters import frames
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.onnx_models import oldest_file, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import as_old_as, oldest_file, onnx_model, onnx_node
 from tiebreak.adapters.registry import load_backend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -185,3 +185,13 @@ def test_a_node_of_another_domain_is_in_the_oldest_file_that_has_its_types() -> 
         versions = {one.domain: one.version for one in model.opset_import}
         assert (versions[""], model.ir_version) == (13, 7), "onnxruntime 1.17.0 reads none above 9"
     assert oldest_file(("uint8", "int4")) == 21 and oldest_file(("bfloat16", "float8_e5m2")) == 19
+
+
+def test_a_node_is_not_written_for_an_operator_set_in_which_an_infinity_means_another_number() -> None:
+    def written_for(kind: str, opset: int) -> list[int]:
+        node = make_node(QUANTIZE, real="float32", quantized=kind, opset=opset)
+        return [written.opset for written in as_old_as(onnx_node(node))]
+
+    assert written_for("float8_e4m3fnuz", 25) == [25, 24], "with one zero: NaN before, the largest value from 24 on"
+    assert written_for("float8_e4m3fnuz", 23) == [23, 21, 19]
+    assert written_for("float8_e4m3fn", 25) == [25, 24, 23, 21, 19]
