@@ -247,5 +247,4 @@ OPERATOR = Operator(
     samples=samples.samples,
     contested=CONTESTED,
     chain=chain,
-    chain_binds=lambda inputs: len(inputs) == 1,  # with global_amax sources round in different orders: ties differ
 )
