@@ -54,10 +54,10 @@ def axes_theme(s: Setting) -> Iterator[Sample]:
 
 def no_zero_point_theme(s: Setting) -> Iterator[Sample]:
     if s.quantized.name == "uint8":
-        ties = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
-        x = sorted(set(with_neighbours(ties, s.real, (-1, 0, 1))), key=lambda code: decode(code, s.real))
-        one = [s.bits(Fraction(1))]
-        yield s.sample("no-zero-point", x, one, None, ("NoZeroPoint", "Tie", "NearTie"), ("no-zero-point",))
+        ties, one = [s.bits(Fraction(n, 2)) for n in range(0, 60)], [s.bits(Fraction(1))]
+        yield s.sample("no-zero-point", ties, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
+        beside = sorted(set(with_neighbours(ties, s.real, (-1, 1))), key=lambda code: decode(code, s.real))
+        yield s.sample("no-zero-point-beside", beside, one, None, ("NoZeroPoint", "NearTie"), ("no-zero-point",))
 
 
 def traps_theme(s: Setting) -> Iterator[Sample]:
