@@ -1,6 +1,6 @@
 """Writes golden/sentences.json from the quotes: `python tests/make_sentences.py`.
 
-What it says of a document whose library is not installed stays.
+What it says of a document that is not at hand stays: of a library that is not installed, of a text not in the folder.
 """
 
 from __future__ import annotations
