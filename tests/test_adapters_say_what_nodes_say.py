@@ -137,8 +137,10 @@ def for_onnx(case: Case) -> Facts:
     node = case.node
     name = node.operator.rpartition(".")[2]
     if node.operator.startswith("com.microsoft."):
-        attributes = dict(node.attributes)  # and the oldest file that says nothing anew of 8 bits and floats
-        return {"operator": name, "opset": 13, "attributes": attributes, "inputs": [*map(tensor, case.inputs)]}
+        types = {str(kind.dtype.name) for kind in (*node.inputs, *node.outputs)}
+        opset = 21 if types & {"int16", "uint16"} else 13  # of the file: the oldest in which these types are quantized
+        inputs = [*map(tensor, case.inputs)]
+        return {"operator": name, "opset": opset, "attributes": dict(node.attributes), "inputs": inputs}
     operator = name if node.operator.startswith("onnx.") else f"{name}Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}
