@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from tiebreak.golden import operators
-from tiebreak.golden.arithmetic.real import Evaluation
+from tiebreak.golden.arithmetic.real import RealEvaluation
 from tiebreak.golden.arithmetic.results import Result, UndefinedResult
 from tiebreak.golden.arithmetic.term import Formula, Term, operand
 from tiebreak.golden.discovery import declared_entries
@@ -43,7 +43,7 @@ def results_of(
 
     `hear` is told of each number that the formula rounds to an integer, in their order.
     """
-    evaluate = Evaluation(term_of(problem, formula_of(problem)), problem.working if working else None, hear)
+    evaluate = RealEvaluation(term_of(problem, formula_of(problem)), problem.working if working else None, hear)
     read = signed_value_of if has_signed_zeros(problem) else value_of
 
     def element(codes: tuple[int, ...]) -> Result:

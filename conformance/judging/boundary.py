@@ -33,7 +33,7 @@ NOT_ROUNDED = RoundedNumber(math.nan, UNKNOWN)
 
 
 def heard_in_formula(problem: Problem, mode: str) -> Callable[[tuple[int, ...]], tuple[list[Real], int]]:
-    """What gives the numbers that a formula rounds to integers, and the result's state, for operands with given codes."""
+    """What gives the numbers that a formula rounds to integers, and the result's state, for operands by their codes."""
     heard: list[Real] = []
     result = results_of(replace(problem, mode=mode), working=False, hear=heard.append)
 

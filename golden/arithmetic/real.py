@@ -28,11 +28,11 @@ from tiebreak.golden.rounding import ROUND_MODES
 
 Values = list[Any]  # of the operands, and then of the parts that a term has twice
 Part = Callable[[Values], Any]
-Rule = Callable[["Evaluation", Term, FloatType | None], Part]
+Rule = Callable[["RealEvaluation", Term, FloatType | None], Part]
 NOT_YET = object()
 
 
-class Evaluation:
+class RealEvaluation:
     """A term made ready to be evaluated for many elements; `kind` is the working type, None for real arithmetic.
 
     `hear` is told of each number that is rounded to an integer, in their order.
@@ -86,26 +86,26 @@ def in_type(value: Real, kind: FloatType) -> Real:
     return decode(encode(value, kind), kind)
 
 
-def of_operand(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_operand(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     return operator.itemgetter(term.constant[0])
 
 
-def of_number(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_number(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     return lambda values: term.constant
 
 
-def of_step(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_step(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     (part,) = run.parts(term, kind)
     own = kind and (term.constant or kind)
     return part if own is None else lambda values: in_type(part(values), own)
 
 
-def of_held(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_held(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     (part,) = run.parts(term, kind)
     return lambda values: in_type(part(values), term.constant)
 
 
-def of_round(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_round(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     (part,) = run.parts(term, kind)
     mode, hear = ROUND_MODES[term.constant], run.hear
 
@@ -118,7 +118,7 @@ def of_round(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
     return rounded
 
 
-def of_divide(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_divide(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     numerator, denominator = run.parts(term, kind)
 
     def quotient(values: Values) -> Real:
@@ -130,12 +130,12 @@ def of_divide(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
     return quotient
 
 
-def of_where(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_where(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     condition, yes, no = run.parts(term, kind)
     return lambda values: (yes if condition(values) else no)(values)
 
 
-def of_require(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_require(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     condition, part = run.parts(term, kind)
 
     def required(values: Values) -> Any:
@@ -146,14 +146,14 @@ def of_require(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
     return required
 
 
-def of_undefined(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_undefined(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     def undefined(values: Values) -> Any:
         raise UndefinedResult
 
     return undefined
 
 
-def of_finite(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_finite(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     (part,) = run.parts(term, kind)
 
     def found(values: Values) -> Fraction:
@@ -165,7 +165,7 @@ def of_finite(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
     return found
 
 
-def of_agree(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_agree(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     first, *others = run.parts(term, kind)
 
     def agreed(values: Values) -> Any:
@@ -183,7 +183,7 @@ def told(value: Any) -> Any:
     return value[0] if isinstance(value, tuple) else value
 
 
-def of_or_else(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_or_else(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     part, other = run.parts(term, kind)
 
     def found(values: Values) -> Any:
@@ -195,28 +195,28 @@ def of_or_else(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
     return found
 
 
-def of_and(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_and(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     one, other = run.parts(term, kind)
     return lambda values: one(values) and other(values)
 
 
-def of_or(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_or(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     one, other = run.parts(term, kind)
     return lambda values: one(values) or other(values)
 
 
-def of_form(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_form(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     return run.part(term.args[kind is not None], kind)
 
 
-def of_precision(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+def of_precision(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
     return run.part(term.args[0], term.constant)
 
 
 def of_result(function: Callable[..., Any]) -> Rule:
     """The rule of an operation on one value and the term's constant."""
 
-    def rule(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+    def rule(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
         (part,) = run.parts(term, kind)
         return lambda values: function(part(values), term.constant)
 
@@ -226,7 +226,7 @@ def of_result(function: Callable[..., Any]) -> Rule:
 def of_values(function: Callable[..., Any]) -> Rule:
     """The rule of an operation on the values of all arguments."""
 
-    def rule(run: Evaluation, term: Term, kind: FloatType | None) -> Part:
+    def rule(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:
         parts = run.parts(term, kind)
         if len(parts) == 1:
             (only,) = parts
