@@ -1,4 +1,4 @@
-"""Where the sentence of a clause stands in an installed document, and how to find it in a later release.
+"""Where the sentence of a clause stands in its document, and how to find it in a later release.
 
 A digest stands for the sentence, whose words are the document's own. White space counts for nothing: a sentence is a
 number of words, each run of them in a text has a digest, and one of these is the sentence's while it is there.
@@ -39,6 +39,6 @@ def digest_of(words: list[str]) -> str:
 
 @cache
 def sentences() -> Mapping[str, tuple[Sentence, ...]]:
-    """The sentences that each clause rests on, by its id; a clause whose document is not installable has none."""
+    """The sentences that each clause rests on, by its id; a clause of a document that tests can't read has none."""
     written = json.loads(FILE.read_text(encoding="utf-8"))
     return {clause: tuple(Sentence(**one) for one in found) for clause, found in written.items()}

@@ -1,7 +1,11 @@
-"""The documents of operators that are installed with libraries, as texts by place."""
+"""The documents of operators, as texts by place: those installed with libraries, and those in a folder.
+
+The environment variable TIEBREAK_DOCUMENTS names the folder. Each text file in it is the document whose words it has.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
@@ -10,29 +14,52 @@ from typing import Any
 
 import pytest
 
-# How a clause's source begins if its document is installed, and the library that has it.
-SOURCES = {
-    "ONNX operator schema": "onnx",
-    "onnxruntime 1.32, docs/ContribOperators.md": "onnxruntime",
-    "TensorFlow 2.21 API documentation": "tensorflow",
-    "TensorFlow 2.21, API documentation": "tensorflow",
-    "TensorFlow API documentation": "tensorflow",
-    "PyTorch 2.13, docstring": "torch",
-    "PyTorch 2.13, ATen/quantized/Quantizer.h": "torch",
+FOLDER = "TIEBREAK_DOCUMENTS"
+
+# How a clause's source begins if its document is installed with a library.
+SOURCES = (
+    "ONNX operator schema",
+    "onnxruntime 1.32, docs/ContribOperators.md",
+    "TensorFlow 2.21 API documentation",
+    "TensorFlow 2.21, API documentation",
+    "TensorFlow API documentation",
+    "PyTorch 2.13, docstring",
+    "PyTorch 2.13, ATen/quantized/Quantizer.h",
+)
+
+# The same for documents that no library installs, and words that no other document has.
+TEXTS = {
+    "nGraph documentation, ops/quantize.rst": "rounded as specified by ``round_mode`` plus ``zero_point``.",
+    "nGraph documentation, older ops/quantize.rst": "rounded as specified by ``round_mode`` plus ``offset``.",
+    "nGraph documentation, ops/dequantize.rst": "minus ``zero_point`` quantity multiplied by ``scale``.",
+    "OpenVINO documentation, FakeQuantize-1": "Versioned name : FakeQuantize-1",
+    "TensorFlow for Java documentation, Quantize": "Cuantice el tensor de 'entrada' de tipo flotante",
 }
 
 
-def library_of(source: str) -> str:
-    """The library with which the document of a source is installed; empty if there is none."""
-    return next((library for start, library in SOURCES.items() if source.startswith(start)), "")
+def is_read(source: str) -> bool:
+    """Whether the document of a source is one of those that are read here."""
+    return source.startswith((*SOURCES, *TEXTS))
 
 
 @cache
 def places(document: str) -> Mapping[str, str]:
-    """The texts of a document by place. Skips the test where its library is not installed."""
+    """The texts of a document by place. Skips the test where its library is not installed, or the folder lacks it."""
+    if document in TEXTS:
+        return {"text": text_of(document)}
     library, _, name = document.partition(" ")
     module = pytest.importorskip(library)
     return dict(READERS[library](module, name))
+
+
+def text_of(document: str) -> str:
+    """The text in the folder that has a document's words, whatever its line breaks."""
+    folder = os.environ.get(FOLDER) or pytest.skip(f"{FOLDER} is not set")
+    for file in sorted(Path(folder).glob("*.txt")):
+        text = file.read_text(encoding="utf-8")
+        if TEXTS[document] in " ".join(text.split()):
+            return text
+    pytest.skip(f"{FOLDER} has no {document}")
 
 
 def onnx_places(onnx: Any, name: str) -> Iterator[tuple[str, str]]:

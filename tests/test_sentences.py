@@ -1,4 +1,4 @@
-"""A clause knows its sentence: it stands in the installed release of the document, and each judged clause has one.
+"""A clause knows its sentence: it stands in the document that is at hand, and each judged clause has one.
 
 A failure names the clauses whose sentence moved or changed. Read the document again; if the clause still says what it
 says, change tests/quoted_sentences and run `python tests/make_sentences.py`.
@@ -7,20 +7,22 @@ says, change tests/quoted_sentences and run `python tests/make_sentences.py`.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from installed_documents import library_of, places
-from make_sentences import made
+from installed_documents import FOLDER, TEXTS, is_read, places, text_of
+from make_sentences import written
 from quoted_sentences import QUOTES
 
 from tiebreak.cli import main
 from tiebreak.golden.onnx_types import NEWEST_OPSET
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Clause, Operator
-from tiebreak.golden.sentences import FILE, Sentence, sentences
+from tiebreak.golden.sentences import FILE, sentences
 
 CLAUSES = {clause.id: clause for spec in OPERATORS.values() for clause in spec.clauses}
 OF_ONNX = [spec for spec in OPERATORS.values() if spec.opsets]
@@ -36,7 +38,7 @@ def moved(document: str, texts: Mapping[str, str]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("document", QUOTES)
-def test_every_sentence_is_in_the_installed_document(document: str) -> None:
+def test_every_sentence_is_in_its_document(document: str) -> None:
     assert not list(moved(document, places(document)))
 
 
@@ -51,17 +53,42 @@ def test_a_clause_whose_sentence_changed_is_named() -> None:
 
 
 def test_what_is_stored_is_what_the_quotes_make() -> None:
-    for document in QUOTES:
-        places(document)  # skips where a library is missing
-    stored = {clause: [Sentence(**one) for one in found] for clause, found in json.loads(FILE.read_text()).items()}
-    assert stored == made(), "run python tests/make_sentences.py"
+    """Of the documents that are at hand."""
+    assert FILE.read_text(encoding="utf-8").splitlines() == written().splitlines(), "run python tests/make_sentences.py"
+
+
+def test_each_stored_sentence_belongs_to_a_quote() -> None:
+    """Of every document."""
+    quoted = Counter(
+        (clause, document, place)
+        for document, of_places in QUOTES.items()
+        for place, quotes in of_places.items()
+        for clauses in quotes.values()
+        for clause in clauses.split()
+    )
+    stored = Counter((clause, one.document, one.place) for clause, found in sentences().items() for one in found)
+    assert stored == quoted, "run python tests/make_sentences.py"
+
+
+def test_a_text_is_known_by_its_words_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document, words = next(iter(TEXTS.items()))
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    text = f"Before {words} And after."
+    (tmp_path / "another.txt").write_text("another text", encoding="utf-8")
+    with pytest.raises(pytest.skip.Exception, match=document):
+        text_of(document)
+    (tmp_path / "one.txt").write_text("\n".join(text.split()), encoding="utf-8")
+    assert text_of(document).split() == text.split()
+    monkeypatch.delenv(FOLDER)
+    with pytest.raises(pytest.skip.Exception, match="is not set"):
+        text_of(document)
 
 
 def needs_sentence(clause: Clause) -> bool:
-    return bool(library_of(clause.source)) and not clause.unspecified and not clause.derived
+    return is_read(clause.source) and not clause.unspecified and not clause.derived
 
 
-def test_every_clause_that_judges_by_an_installed_document_has_a_sentence() -> None:
+def test_every_clause_that_judges_by_a_document_read_here_has_a_sentence() -> None:
     """Or it says that it is derived."""
     wanted = {clause.id for clause in CLAUSES.values() if needs_sentence(clause)}
     assert len(wanted) > 200

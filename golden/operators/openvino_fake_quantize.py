@@ -70,6 +70,7 @@ CLAUSES = (
         "output_low may be equal to output_high.",
         f"{DOCUMENT}, Inputs: minimum and maximum quantized value",
         situation="equal output limits",
+        derived=True,
     ),
     Clause("OVF-L1", "levels is any integer from 2 on.", f"{DOCUMENT}, Attributes, levels"),
     Clause(

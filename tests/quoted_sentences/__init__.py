@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from quoted_sentences import microsoft, onnx, tensorflow, torch
+from quoted_sentences import microsoft, onnx, tensorflow, texts, torch
 
 Quotes = Mapping[str, Mapping[str, Mapping[str, str]]]
 
-QUOTES: Quotes = {**onnx.QUOTES, **microsoft.QUOTES, **tensorflow.QUOTES, **torch.QUOTES}
+QUOTES: Quotes = {**onnx.QUOTES, **microsoft.QUOTES, **tensorflow.QUOTES, **torch.QUOTES, **texts.QUOTES}

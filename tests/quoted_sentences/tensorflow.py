@@ -65,20 +65,23 @@ BY_AXIS = "If the `axis` attribute is specified, this must be a 1-D tensor whose
 RANGE_OF_TYPE = "here `range(T) = numeric_limits<T>::max() - numeric_limits<T>::min()`"
 SUBTRACTED = "quantized = round(input * range_scale) - round(range_min * range_scale) + numeric_limits<T>::min()"
 SIDES = "const float scale_factor_from_min_side = … max_range : max_float;"
+FORMULAS_OF_QUANTIZE = {
+    "out[i] = (in[i] - min_range) * range(T) / (max_range - min_range)": "TFQ-C1",
+    "if T == qint8: out[i] -= (range(T) + 1) / 2.0": "TFQ-C3",
+    "num_discrete_values = 1 << (# of bits in T) … range_scale = num_discrete_values / range": "TFQ-M1",
+    SUBTRACTED: "TFQ-M2 TFQ-M3",
+    "quantized = max(quantized, numeric_limits<T>::min()) … numeric_limits<T>::max())": "TFQ-M4",
+    "const float scale_factor = … scale_factor_from_max_side);": "TFQ-S1",
+    SIDES: "TFQ-S1 TFQ-S2",
+    "min_range = min_T / scale_factor; max_range = max_T / scale_factor;": "TFQ-S3 TFQ-O1",
+    "result = round(min(max_range, max(min_range, input)) * scale_factor)": "TFQ-S4",
+}
 TO_RANGES: dict[str, Places] = {
     "tensorflow QuantizeV2": {
         "description": {
-            "out[i] = (in[i] - min_range) * range(T) / (max_range - min_range)": "TFQ-C1",
+            **FORMULAS_OF_QUANTIZE,
             RANGE_OF_TYPE: "TFQ-C2",
-            "if T == qint8: out[i] -= (range(T) + 1) / 2.0": "TFQ-C3",
             "will additionally subtract each value by 128 prior to casting,": "TFQ-C3",
-            "num_discrete_values = 1 << (# of bits in T) … range_scale = num_discrete_values / range": "TFQ-M1",
-            SUBTRACTED: "TFQ-M2 TFQ-M3",
-            "quantized = max(quantized, numeric_limits<T>::min()) … numeric_limits<T>::max())": "TFQ-M4",
-            "const float scale_factor = … scale_factor_from_max_side);": "TFQ-S1",
-            SIDES: "TFQ-S1 TFQ-S2",
-            "min_range = min_T / scale_factor; max_range = max_T / scale_factor;": "TFQ-S3 TFQ-O1",
-            "result = round(min(max_range, max(min_range, input)) * scale_factor)": "TFQ-S4",
             "If true, we do not use the minimum quantized value.": "TFQ-N1",
             "(Only applies to SCALED mode)": "TFQ-N2",
             "The adjusted `min_range` and `max_range` are returned as outputs 2 and 3 of this operation.": "TFQ-O1",
