@@ -17,11 +17,11 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.causes.cover import greedy_cover
 from tiebreak.conformance.causes.explanations import Explanation
 from tiebreak.conformance.judging.boundary import rounded_in_formula
-from tiebreak.conformance.judging.operands import round_array
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.onnx_linear import spread_over_input
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, parse_real
 from tiebreak.golden.make_node import make_node

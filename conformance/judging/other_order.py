@@ -16,7 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.boundary import heard_in_formula
 from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.operands import round_array
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.orders import ORDERS
 from tiebreak.golden.orders.ends import OrderSteps
 from tiebreak.golden.orders.question import Question
