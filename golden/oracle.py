@@ -1,49 +1,82 @@
 """The exact oracle: rational arithmetic, slow, and short enough to hold beside the documents.
 
-The formulas are in golden/formulas/, one file an operator. This module decodes the operands of each element and hands
-them to the operator's formula.
+An operator's formula is a term, which stands beside its clauses in golden/operators. This module decodes the operands
+of each element; arithmetic/real.py says what the term gives for them.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
+from tiebreak.golden import operators
+from tiebreak.golden.arithmetic.real import RealEvaluation
+from tiebreak.golden.arithmetic.results import Result, UndefinedResult
+from tiebreak.golden.arithmetic.term import Formula, Term, operand
+from tiebreak.golden.discovery import declared_entries
 from tiebreak.golden.elements import FloatType, Real, decode
-from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.formulas.ngraph_quantize import quantize, quantize_quotient, quotient
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult
-from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, Problem, Quantization
+from tiebreak.golden.problem import UNDEFINED, Array, Problem, Quantization
 
-__all__ = ["quantize", "quantize_quotient", "quotient", "solve"]
+# By operator id; an operator's further outputs as "id:output". A module of operators/ declares its own TERMS.
+TERMS: dict[str, Formula] = declared_entries(operators.__name__, operators.__path__, "TERMS")
+PLAIN = "ngraph.Quantize"
 
 
 def solve(problem: Problem, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:
     """(codes int64, states uint8), flat, exactly or in working precision; `mode` replaces the problem's own."""
-    if isinstance(problem, Quantization):
-        values, states = quantize(problem, working=working, mode=mode)
-        return values.reshape(-1), states.reshape(-1)
-    return solve_elementwise(problem, Steps(problem.working if working else None, mode or problem.mode))
-
-
-def solve_elementwise(problem: Elementwise, steps: Steps) -> tuple[Array, Array]:
-    formula, read = FORMULAS[problem.formula], signed_value_of if problem.signed_zeros else value_of
-
-    @lru_cache(maxsize=1 << 14)
-    def element(codes: tuple[int, ...]) -> Result:
-        try:
-            return formula(steps, problem, *map(read, codes, problem.kinds))
-        except UndefinedResult:
-            return 0, UNDEFINED
-
+    posed = replace(problem, mode=mode) if mode else problem
+    element = lru_cache(maxsize=1 << 14)(results_of(posed, working=working))
     results = [element(codes) for codes in zip(*(operand.tolist() for operand in problem.operands), strict=True)]
     codes = np.array([code for code, _ in results], np.uint64 if is_wide(problem) else np.int64).view(np.int64)
     return codes, np.array([state for _, state in results], np.uint8)
 
 
-def is_wide(problem: Elementwise) -> bool:
+def results_of(
+    problem: Problem, *, working: bool, hear: Callable[[Real], None] | None = None
+) -> Callable[[tuple[int, ...]], Result]:
+    """What a problem's document gives for operands with these codes.
+
+    `hear` is told of each number that the formula rounds to an integer, in their order.
+    """
+    evaluate = RealEvaluation(term_of(problem, formula_of(problem)), problem.working if working else None, hear)
+    read = signed_value_of if has_signed_zeros(problem) else value_of
+
+    def element(codes: tuple[int, ...]) -> Result:
+        try:
+            return evaluate([read(code, kind) for code, kind in zip(codes, problem.kinds, strict=True)])
+        except UndefinedResult:
+            return 0, UNDEFINED
+
+    return element
+
+
+def formula_of(problem: Problem) -> Formula:
+    return TERMS[PLAIN if isinstance(problem, Quantization) else problem.formula]
+
+
+def term_of(problem: Problem, formula: Formula) -> Term:
+    """A formula for what a problem asks, as a term of its operands."""
+    return formula(problem, *(operand(place, name) for place, name in enumerate(names_of(formula, len(problem.kinds)))))
+
+
+@cache
+def names_of(formula: Formula, count: int) -> list[str]:
+    """The names of a formula's operands: those of its parameters, and numbers for the rest."""
+    parameters = list(inspect.signature(formula).parameters.values())[1:]
+    named = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
+    return [*named, *map(str, range(len(named), count))][:count]
+
+
+def has_signed_zeros(problem: Problem) -> bool:
+    return not isinstance(problem, Quantization) and problem.signed_zeros
+
+
+def is_wide(problem: Problem) -> bool:
     return isinstance(problem.result, FloatType) and problem.result.bits == 64
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from tiebreak.golden.elements import FloatType, decode, ulp
 from tiebreak.golden.flags import FLAGS
-from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.problem import OUT_OF_RANGE, Array, Quantization, along, codes_of, kind_of
+from tiebreak.golden.vector_inputs.plain_quotients import quotient
 from tiebreak.golden.vector_results import SolvedSample
 
 # Flags that a theme aims at but the values decide: a sample with a mode keeps these only if the values show them.

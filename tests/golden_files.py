@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args, get_type_hints
 
 from tiebreak.golden import oracle
+from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import Elementwise, Quantization
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.vectorfile import read_cases, vector_paths
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 MODES = GOLDEN / "rounding.py"
@@ -23,14 +27,17 @@ def problems(spec: Operator) -> set[type]:
 
 
 def keys(spec: Operator) -> list[str]:
-    """What FORMULAS and LOOPS have of an operator: its id, and "id:output" for each further output."""
-    if Elementwise not in problems(spec):
-        return []
+    """What TERMS has of an operator: its id, and "id:output" for each further output."""
     return [spec.id, *(f"{spec.id}:{output}" for output in spec.outputs[1:])]
 
 
+def loop_keys(spec: Operator) -> list[str]:
+    """What LOOPS has of an operator: as TERMS, but nothing of one that poses plain quantizations alone."""
+    return keys(spec) if Elementwise in problems(spec) else []
+
+
 def file_name(spec: Operator) -> str:
-    """What the operator's files are called in operators/, formulas/ and kernels/; the module that poses it says it."""
+    """What the operator's files are called in operators/ and kernels/; the module that poses it says it."""
     return spec.problems.__module__.rpartition(".")[2]
 
 
@@ -39,16 +46,24 @@ def source(module: str, suffix: str = ".py") -> Path:
     return GOLDEN.joinpath(*module.removeprefix("tiebreak.golden.").split(".")).with_suffix(suffix)
 
 
-def formula_files(spec: Operator) -> list[Path]:
-    """Where the oracle computes any node of an operator; the rounding modes are part of every formula."""
-    return [GOLDEN / "formulas" / f"{file_name(spec)}.py", MODES]
-
-
 def kernel_files(spec: Operator) -> list[Path]:
     """Where the kernel computes any node of an operator: its own file, or those for plain quantizations."""
-    return [GOLDEN / "kernels" / f"{file_name(spec)}.pyx"] if keys(spec) else PLAIN_KERNEL
+    return [GOLDEN / "kernels" / f"{file_name(spec)}.pyx"] if loop_keys(spec) else PLAIN_KERNEL
 
 
 def further_files(spec: Operator) -> set[Path]:
-    """Where both compute its plain quantizations, if an operator has these among other nodes."""
-    return {source(oracle.quantize.__module__), *PLAIN_KERNEL} if Quantization in problems(spec) else set()
+    """Where the kernel computes its plain quantizations, if an operator has these among other nodes."""
+    return set(PLAIN_KERNEL) if Quantization in problems(spec) else set()
+
+
+def terms_of(spec: Operator) -> Iterator[Term]:
+    """The operator's terms for the nodes of its golden vectors, one for each kind of node and output."""
+    seen = set[str]()
+    for path in vector_paths():
+        if path.name.startswith(f"{spec.id}-"):
+            for case in read_cases(path, trusted=True):
+                kind = f"{case.node.attributes} {[one.name for one in case.node.inputs]} {path.name} {case.node.opset}"
+                if kind not in seen:
+                    seen.add(kind)
+                    for key, problem in zip(keys(spec), problems_of(case), strict=True):
+                        yield oracle.term_of(problem, oracle.TERMS[key])

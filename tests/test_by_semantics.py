@@ -14,12 +14,13 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.sentences import cause_of
-from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.precisions import FLOAT16
 from tiebreak.conformance.semantics.quantize_facets import BEFORE
 from tiebreak.conformance.semantics.quantize_scaling import FUSED, RECIPROCAL
 from tiebreak.conformance.semantics.round_modes import MODES
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array

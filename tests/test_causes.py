@@ -16,16 +16,17 @@ from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.causes.cover import greedy_cover
 from tiebreak.conformance.causes.explanations import Explanation
-from tiebreak.conformance.judging.boundary import rounded_quotient
-from tiebreak.conformance.judging.operands import round_array
+from tiebreak.conformance.judging.boundary import rounded_in_formula
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.onnx_linear import spread_over_input
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.builder import file_name
-from tiebreak.golden.elements import FLOAT_TYPES, parse_real
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, parse_real
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Quantization
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
@@ -241,11 +242,13 @@ def test_settle_prefers_what_explains_most_and_needs_consistency() -> None:
 
 
 def test_distance_from_a_boundary() -> None:
-    real = FLOAT_TYPES["float32"]
-    one = parse_real("1", real)
+    real, result = FLOAT_TYPES["float32"], INTEGER_TYPES["int32"]
+    one, zero = np.array(parse_real("1", real)), np.array(0)
 
     def distance(x: str, mode: str) -> float:
-        return rounded_quotient(parse_real(x, real), one, real, mode)[0].distance
+        code = parse_real(x, real)
+        problem = Quantization(real, result, mode, (), np.array([code]), one, zero)
+        return rounded_in_formula(problem, mode)((code, int(one), 0)).distance
 
     assert distance("2.5", "ROUND_NEAREST_TOWARD_EVEN") == 0
     assert distance("0x3effffff", "ROUND_NEAREST_UPWARD") == 1

@@ -17,12 +17,12 @@ from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import ulp
-from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.problem import Quantization
 from tiebreak.golden.problems import problems_of, quantization_of
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.vector_inputs.plain_quotients import quotient
 from tiebreak.golden.verdicts import DEVIATES
 
 

@@ -71,7 +71,7 @@ def problems(real: str, result: str, layout: str) -> tuple[Quantization, ...]:
 
 @cache
 def truth(real: str, result: str, layout: str, number: int, working: bool) -> tuple[Array, Array]:
-    return oracle.quantize(problems(real, result, layout)[number], working=working)
+    return oracle.solve(problems(real, result, layout)[number], working=working)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -81,7 +81,7 @@ def test_every_path_gives_the_oracles_results(path: str, real: str, result: str,
     for number, problem in enumerate(problems(real, result, layout)):
         for working in (False, True):
             wanted = truth(real, result, layout, number, working)
-            got = kernel.quantize(problem, working=working)
+            got = kernel.solve(problem, working=working)
             assert np.array_equal(wanted[1], got[1]), (problem.mode, working)
             assert np.array_equal(wanted[0], got[0]), (problem.mode, working)
 
@@ -195,8 +195,8 @@ def test_scales_of_every_make_next_to_ties(path: str) -> None:
             problem = Quantization(
                 FLOAT_TYPES["float32"], INTEGER_TYPES[result], mode, (), x, scales.reshape(()), zero.reshape(())
             )
-            wanted = oracle.quantize(problem, working=False)
-            assert np.array_equal(wanted[0], kernel.quantize(problem, working=False)[0]), (scale, result, mode)
+            wanted = oracle.solve(problem, working=False)
+            assert np.array_equal(wanted[0], kernel.solve(problem, working=False)[0]), (scale, result, mode)
 
 
 @pytest.mark.parametrize("width", ["int8", "uint8", "int16", "int32"])
@@ -248,7 +248,7 @@ def test_integers_of_fifty_bits(path: str, real: str) -> None:
         zero, bits = np.zeros((), np.int64), np.asarray(scale).view(f"uint{kind.bits}")
         for mode, working in itertools.product(ROUND_MODES, (False, True)):
             problem = Quantization(kind, target, mode, (), x, bits, zero)
-            wanted, got = oracle.quantize(problem, working=working), kernel.quantize(problem, working=working)
+            wanted, got = oracle.solve(problem, working=working), kernel.solve(problem, working=working)
             assert np.array_equal(wanted[0], got[0]), (float(scale), mode, working)
 
 

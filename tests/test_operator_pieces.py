@@ -16,10 +16,8 @@ from tiebreak.adapters.claims import claims_of
 from tiebreak.adapters.registry import registered
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
-from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name, themed_files
 from tiebreak.golden.discovery import entries_by_module
-from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.kernels import LOOPS
 from tiebreak.golden.operators import OPERATORS, place
 from tiebreak.golden.operators.model import Operator
@@ -35,7 +33,6 @@ class Known:
     spec: Operator
     stem: str
     record: OperatorUnderTest | None
-    formulas: dict[str, Any]
     loops: dict[str, Any]
     wrong: frozenset[str]
     claimed: frozenset[str]
@@ -60,13 +57,11 @@ def written_files(known: Known) -> Iterator[str]:
 
 
 def truth_files(known: Known) -> Iterator[str]:
-    """The formula and the kernel: those that are registered for the operator, else those that it should have."""
+    """The kernel that is registered for the operator, else the one that it should have."""
     if known.record and known.record.plain_nodes and not known.record.draw:  # both truths have plain nodes apart
-        yield f"golden/formulas/{module_name(oracle.quantize)}.py"
         yield from ("golden/_kernel.pyx", "golden/_kernel.pyi")
         return
-    formula, loops = (table.get(known.spec.id) for table in (known.formulas, known.loops))
-    yield f"golden/formulas/{module_name(formula) or known.stem}.py"
+    loops = known.loops.get(known.spec.id)
     for suffix in ("pyx", "pyi"):
         yield f"golden/kernels/{module_name(loops) or known.stem}.{suffix}"
 
@@ -115,9 +110,7 @@ def stems() -> dict[str, str]:
 
 def known_of(operator: str) -> Known:
     wrong = frozenset(each.operator for each in (*WRONG, *wrong_backends.WRONG))
-    return Known(
-        OPERATORS[operator], stems()[operator], TESTED.get(operator), FORMULAS, LOOPS, wrong, claimed_by_backends()
-    )
+    return Known(OPERATORS[operator], stems()[operator], TESTED.get(operator), LOOPS, wrong, claimed_by_backends())
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
@@ -138,7 +131,7 @@ def test_records_are_as_many_as_operators_and_lie_in_files_of_the_same_name() ->
 def toy() -> Known:
     """An operator of which only the document is written down."""
     spec = replace(OPERATORS["ngraph.Dequantize"], id="toy.Halve", files=(("int8", "float32"),))
-    return Known(spec, "toy_halve", None, {}, {}, frozenset(), frozenset())
+    return Known(spec, "toy_halve", None, {}, frozenset(), frozenset())
 
 
 def test_an_operator_that_lacks_pieces_is_told_which(tmp_path: Path) -> None:
@@ -148,7 +141,6 @@ def test_an_operator_that_lacks_pieces_is_told_which(tmp_path: Path) -> None:
         "golden/samples/toy_halve.py",
         "docs/operators/toy.Halve.md",
         "golden/vectors/toy.Halve-int8-float32.json",
-        "golden/formulas/toy_halve.py",
         "golden/kernels/toy_halve.pyx",
         "golden/kernels/toy_halve.pyi",
         "tests/wrong_toy_halve.py",
@@ -161,16 +153,16 @@ def test_an_operator_that_lacks_pieces_is_told_which(tmp_path: Path) -> None:
 def test_what_is_there_is_not_missing_and_shared_files_count(tmp_path: Path) -> None:
     others = [f"golden/{path}" for path in ("samples/toy_halve.py", "vectors/toy.Halve-int8-float32.json")]
     touch(tmp_path, "golden/operators/toy_halve.py", "docs/operators/toy.Halve.md", *others)
-    touch(tmp_path, "conformance/operators/toy_halve.py", "golden/formulas/shared.py", "golden/kernels/shared.pyx")
+    touch(tmp_path, "conformance/operators/toy_halve.py", "golden/kernels/shared.pyx")
     (tmp_path / "mkdocs.yml").write_text("nav:\n  - toy.Halve: operators/toy.Halve.md\n")
     (tmp_path / "docs" / "operators.md").write_text("| `toy.Halve` | [Halve](operators/toy.Halve.md) |\n")
 
     def halve() -> None: ...
 
-    halve.__module__ = "tiebreak.golden.formulas.shared"
+    halve.__module__ = "tiebreak.golden.kernels.shared"
     tables = {"toy.Halve": halve}
     record = replace(TESTED["ngraph.Dequantize"], id="toy.Halve", forbidden_calls=(), situations=Absent("none"))
-    known = Known(toy().spec, "toy_halve", record, tables, tables, frozenset(tables), frozenset(tables))
+    known = Known(toy().spec, "toy_halve", record, tables, frozenset(tables), frozenset(tables))
     assert missing_pieces(known, tmp_path) == [
         "golden/kernels/shared.pyi",
         "conformance/operators/toy_halve.py: forbidden_calls",

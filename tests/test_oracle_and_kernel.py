@@ -52,7 +52,7 @@ def problem(
 
 def assert_same(q: Quantization, mode: str | None = None) -> None:
     for working in (False, True):
-        wanted, got = (truth.quantize(q, working=working, mode=mode) for truth in (oracle, kernel))
+        wanted, got = (truth.solve(q, working=working, mode=mode) for truth in (oracle, kernel))
         assert np.array_equal(wanted[0], got[0]), (working, mode)
         assert np.array_equal(wanted[1], got[1]), (working, mode)
 
@@ -117,11 +117,11 @@ def test_division_in_double_is_not_enough_for_32_bits() -> None:
 
 def test_states() -> None:
     mode = "ROUND_NEAREST_TOWARD_EVEN"
-    values, state = oracle.quantize(problem([300.0, -300.0, 255.4], 1.0, 0, mode), working=False)
+    values, state = oracle.solve(problem([300.0, -300.0, 255.4], 1.0, 0, mode), working=False)
     assert values.tolist() == [255, 0, 255]
     assert state.tolist() == [OUT_OF_RANGE, OUT_OF_RANGE, 0]
     zero_scale = problem([1.0, 0.0], 0.0, 7, mode)
-    assert oracle.quantize(zero_scale, working=True)[1].tolist() == [UNDEFINED, UNDEFINED]
+    assert oracle.solve(zero_scale, working=True)[1].tolist() == [UNDEFINED, UNDEFINED]
     assert_same(zero_scale)
 
 
@@ -157,5 +157,5 @@ def test_no_kernel_source_names_the_oracle_or_fractions() -> None:
     assert len(sources) > 12
     for source in sources:
         imports = [line for line in source.read_text(encoding="utf-8").splitlines() if "import" in line.split()]
-        for word in ("formulas", "oracle", "fractions", "rounding"):
+        for word in ("arithmetic", "operators", "oracle", "fractions", "rounding"):
             assert not any(word in line for line in imports), (source.name, word)

@@ -17,11 +17,12 @@ from tiebreak.cli import main
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.golden.arithmetic.doubles import rounded
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.orders import ORDERS
-from tiebreak.golden.orders.ends import OrderSteps, StepEnds, point, rounded, to_odd, two_product, two_sum
+from tiebreak.golden.orders.ends import OrderSteps, StepEnds, point, to_odd, two_product, two_sum
 from tiebreak.golden.orders.products import product, total
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import problems_of

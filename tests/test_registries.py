@@ -1,4 +1,4 @@
-"""Formulas and kernels are found where their modules declare them; they agree with the operators."""
+"""Terms and kernels are found where their modules declare them; they agree with the operators."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from golden_files import GOLDEN, file_name, keys, problems, source
+from golden_files import GOLDEN, file_name, keys, loop_keys, problems, source
 
 from tiebreak.conformance.operators import TESTED
-from tiebreak.golden import kernels, oracle
+from tiebreak.golden import kernels
 from tiebreak.golden.discovery import declared_entries
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.kernels import LOOPS
 from tiebreak.golden.operators import OPERATORS, place
+from tiebreak.golden.oracle import TERMS
 from tiebreak.golden.problem import Quantization
 
-REGISTRIES = {"FORMULAS": ("formulas", ".py", FORMULAS), "LOOPS": ("kernels", ".pyx", LOOPS)}
+REGISTRIES = {"TERMS": ("operators", ".py", TERMS, keys), "LOOPS": ("kernels", ".pyx", LOOPS, loop_keys)}
 
 
 @pytest.mark.parametrize("table", REGISTRIES)
-def test_operators_formulas_and_kernels_agree(table: str) -> None:
-    folder, suffix, found = REGISTRIES[table]
-    wanted = {key: f"golden/{folder}/{file_name(spec)}{suffix}" for spec in OPERATORS.values() for key in keys(spec)}
+def test_operators_terms_and_kernels_agree(table: str) -> None:
+    folder, suffix, found, named = REGISTRIES[table]
+    wanted = {key: f"golden/{folder}/{file_name(spec)}{suffix}" for spec in OPERATORS.values() for key in named(spec)}
     unbuilt = "is not compiled (`pip install -e .`) or " if suffix == ".pyx" else ""
     lacking = [f"{file} {unbuilt}has no {table}[{key!r}]" for key, file in wanted.items() if key not in found]
     assert not lacking, "\n".join(lacking)
@@ -36,19 +36,13 @@ def test_operators_formulas_and_kernels_agree(table: str) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_each_operator_has_its_three_files(operator: str) -> None:
+def test_each_operator_has_its_two_files(operator: str) -> None:
     spec = OPERATORS[operator]
     name = file_name(spec)
-    parts = [f"operators/{name}.py", f"formulas/{name}.py"]
+    parts = [f"operators/{name}.py"]
     parts += ["_kernel.pyx"] if problems(spec) == {Quantization} else [f"kernels/{name}.pyx", f"kernels/{name}.pyi"]
     lacking = [f"golden/{part}" for part in parts if not (GOLDEN / part).is_file()]
     assert not lacking, "\n".join(lacking)
-
-
-def test_each_formula_file_is_used() -> None:
-    used = {source(formula.__module__) for formula in FORMULAS.values()} | {source(oracle.quantize.__module__)}
-    helpers = {GOLDEN / "formulas" / name for name in ("__init__.py", "steps.py")}
-    assert sorted(set(GOLDEN.glob("formulas/*.py")) - helpers - used) == []
 
 
 def test_compiled_modules_are_discovered() -> None:
@@ -72,8 +66,8 @@ def test_a_key_that_two_modules_declare_is_refused(tmp_path: Path, monkeypatch: 
         declared_entries("declaring_twice", [str(folder)], "T")
 
 
-def test_an_operator_without_a_formula_a_kernel_or_a_record_is_told_where_it_belongs() -> None:
-    for table, name in ((FORMULAS, "golden.formulas"), (LOOPS, "golden.kernels"), (TESTED, "conformance.operators")):
+def test_an_operator_without_a_term_a_kernel_or_a_record_is_told_where_it_belongs() -> None:
+    for table, name in ((TERMS, "golden.operators"), (LOOPS, "golden.kernels"), (TESTED, "conformance.operators")):
         with pytest.raises(MachineryFailed, match=rf"\['toy.Halve'\] in tiebreak.{name}; CONTRIBUTING.md lists"):
             table["toy.Halve"]
 

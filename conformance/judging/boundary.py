@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from tiebreak.golden.elements import FloatType, Real, ulp
-from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.formulas.ngraph_quantize import quotient
-from tiebreak.golden.formulas.steps import Steps, UndefinedResult
-from tiebreak.golden.oracle import signed_value_of, value_of
-from tiebreak.golden.problem import OUT_OF_RANGE, Elementwise, Quantization
+from tiebreak.golden.oracle import results_of
+from tiebreak.golden.problem import OUT_OF_RANGE, Problem
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest
 
 UNKNOWN, SATURATES = 3, 2  # in place of a neighbour's side: nothing is known to be rounded; the result is an end
@@ -35,59 +32,35 @@ class RoundedNumber:
 NOT_ROUNDED = RoundedNumber(math.nan, UNKNOWN)
 
 
-class Listening(Steps):
-    """Real arithmetic that remembers which numbers a formula rounds to integers, in their order."""
+def heard_in_formula(problem: Problem, mode: str) -> Callable[[tuple[int, ...]], tuple[list[Real], int]]:
+    """What gives the numbers that a formula rounds to integers, and the result's state, for operands by their codes."""
+    heard: list[Real] = []
+    result = results_of(replace(problem, mode=mode), working=False, hear=heard.append)
 
-    def __init__(self, mode: str) -> None:
-        super().__init__(None, mode)
-        self.heard: list[Real] = []
+    def of(codes: tuple[int, ...]) -> tuple[list[Real], int]:
+        heard.clear()
+        _, state = result(codes)
+        return list(heard), state
 
-    def round(self, value: Real) -> Real:
-        self.heard.append(value)
-        return super().round(value)
-
-
-def heard_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> tuple[list[Real], int]:
-    """The numbers that a document's formula rounds to integers, for operands with these codes, and the result's state.
-
-    The state is 0 where the formula has no result.
-    """
-    steps, read = Listening(mode), signed_value_of if problem.signed_zeros else value_of
-    state = 0
-    with suppress(UndefinedResult):
-        _, state = FORMULAS[problem.formula](steps, problem, *map(read, codes, problem.kinds))
-    return steps.heard, state
+    return of
 
 
-@lru_cache(maxsize=1 << 16)
-def rounded_quotient(x: int, scale: int, real: FloatType, mode: str) -> tuple[RoundedNumber, int]:
-    """The exact quotient of two bit patterns, as it is rounded, and the integer that it becomes; 0 if there is none."""
-    q = quotient(x, scale, real, working=False)
-    if not isinstance(q, Fraction):
-        return NOT_ROUNDED, 0
-    return RoundedNumber(distance_of(q, real, mode), side_of(q, mode)), ROUND_MODES[mode](q)
-
-
-def rounded_of_quantization(problem: Quantization, codes: tuple[int, ...], mode: str) -> RoundedNumber:
-    """What is known of operands with these codes: x, scale and zero point."""
-    found, whole = rounded_quotient(*codes[:2], problem.real, mode)
-    kind = problem.quantized
-    if found is NOT_ROUNDED or kind.lowest <= whole + codes[2] <= kind.highest:
-        return found
-    return RoundedNumber(found.distance, SATURATES)
-
-
-def rounded_in_formula(problem: Elementwise, codes: tuple[int, ...], mode: str) -> RoundedNumber:
+def rounded_in_formula(problem: Problem, mode: str) -> Callable[[tuple[int, ...]], RoundedNumber]:
     """What is known of the number that a document's formula rounds, for operands with these codes.
 
     NOT_ROUNDED if the formula rounds no number to an integer, or more than one.
     """
-    heard, state = heard_in_formula(problem, codes, mode)
-    if len(set(heard)) != 1:
-        return NOT_ROUNDED
-    q = heard[0]
-    side = SATURATES if state == OUT_OF_RANGE else side_of(q, mode)
-    return RoundedNumber(distance_of(q, problem.working, mode), side)
+    hear = heard_in_formula(problem, mode)
+
+    @lru_cache(maxsize=1 << 14)
+    def of(codes: tuple[int, ...]) -> RoundedNumber:
+        heard, state = hear(codes)
+        if len(set(heard)) != 1:
+            return NOT_ROUNDED
+        side = SATURATES if state == OUT_OF_RANGE else side_of(heard[0], mode)
+        return RoundedNumber(distance_of(heard[0], problem.working, mode), side)
+
+    return of
 
 
 def side_of(q: Real, mode: str) -> int:

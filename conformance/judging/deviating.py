@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,7 +16,6 @@ from tiebreak.conformance.judging.boundary import (
     UNKNOWN,
     RoundedNumber,
     rounded_in_formula,
-    rounded_of_quantization,
 )
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.codes import bits_of_codes, values_of_codes
@@ -25,7 +24,7 @@ from tiebreak.conformance.judging.narrow import widened
 from tiebreak.conformance.judging.rows import bits_and_decimal, bits_of_code
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array, Problem, Quantization
+from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.problems import output_slices
 from tiebreak.golden.rounding import is_nearest
 
@@ -192,11 +191,7 @@ def add_rounded(found: DeviatingElements, chunk: Chunk, places: Array) -> None:
     wanted[places] = True
     for _, at, problem in parts(chunk.families, wanted):
         if isinstance(problem.result, IntegerType):
-            operands = zip(*(operand.tolist() for operand in problem.operands), strict=True)
-            for place, codes in zip(at.tolist(), operands, strict=True):
-                if place not in chunk.rounded:
-                    modes = chunk.cases[int(chunk.case_of[place])].node.modes
-                    chunk.rounded[place] = rounded(problem, codes, modes)
+            add_rounded_of(chunk, at, problem)
             own, ours = np.searchsorted(places, at), [chunk.rounded[place] for place in at.tolist()]
             found.boundary_ulp[own] = [one.distance for one in ours]
             found.parted[own] = parting(np.array([one.side for one in ours]), found.distance[own])
@@ -208,13 +203,18 @@ def parting(sides: Array, distance: Array) -> Array:
     return np.select(known, [NOT_TOLD, AT_END, AT_ROUNDING], BEFORE)
 
 
-def rounded(problem: Problem, codes: tuple[int, ...], modes: Sequence[str]) -> RoundedNumber:
-    """The element whose operands have these codes, as it is rounded; NOT_ROUNDED if the modes' boundaries differ."""
-    if not modes or (len(modes) > 1 and not all(map(is_nearest, modes))):
-        return NOT_ROUNDED
-    if isinstance(problem, Quantization):
-        return rounded_of_quantization(problem, codes, modes[0])
-    return rounded_in_formula(problem, codes, modes[0])
+def add_rounded_of(chunk: Chunk, at: Array, problem: Problem) -> None:
+    """Write down what is known of a problem's elements; NOT_ROUNDED where the boundaries of a node's modes differ."""
+    by_modes: dict[tuple[str, ...], Callable[[tuple[int, ...]], RoundedNumber]] = {}
+    operands = zip(*(operand.tolist() for operand in problem.operands), strict=True)
+    for place, codes in zip(at.tolist(), operands, strict=True):
+        if place in chunk.rounded:
+            continue
+        modes = chunk.cases[int(chunk.case_of[place])].node.modes
+        if modes not in by_modes:
+            one_way = bool(modes) and (len(modes) == 1 or all(map(is_nearest, modes)))
+            by_modes[modes] = rounded_in_formula(problem, modes[0]) if one_way else lambda codes: NOT_ROUNDED
+        chunk.rounded[place] = by_modes[modes](codes)
 
 
 def element_row(case: Case, place: int) -> dict[str, Any]:

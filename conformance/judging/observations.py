@@ -11,8 +11,9 @@ import numpy as np
 from tiebreak.conformance.judging.chunk import Chunk, part_of_truth
 from tiebreak.conformance.judging.families import parts
 from tiebreak.conformance.judging.judge import Judgement
-from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.judging.truths import is_nan
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.elements import FloatType, numpy_dtype
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, Problem, Quantization

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, misplaced
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
@@ -50,25 +51,6 @@ class QuantizationOperands:
         size = self.highest - self.lowest + 1
         finite = np.clip(np.nan_to_num(values), -(2.0**62), 2.0**62).astype(np.int64)
         return np.asarray(np.mod(finite - self.lowest, size) + self.lowest)
-
-
-def round_array(q: Array, mode: str) -> Array:
-    """Round float64 values to integers by one of the nine modes."""
-    if mode in ("ROUND_UP", "ROUND_DOWN"):
-        return np.ceil(q) if mode == "ROUND_UP" else np.floor(q)
-    if mode in ("ROUND_TOWARD_ZERO", "ROUND_TOWARD_INFINITY"):
-        return np.trunc(q) if mode == "ROUND_TOWARD_ZERO" else np.copysign(np.ceil(np.abs(q)), q)
-    magnitude, negative = np.abs(q), q < 0
-    whole = np.floor(magnitude)
-    fraction = magnitude - whole  # exact, which q - floor(q) is not just above -1/2
-    away = {
-        "ROUND_NEAREST_TOWARD_INFINITY": np.ones_like(negative),
-        "ROUND_NEAREST_TOWARD_ZERO": np.zeros_like(negative),
-        "ROUND_NEAREST_UPWARD": ~negative,
-        "ROUND_NEAREST_DOWNWARD": negative,
-        "ROUND_NEAREST_TOWARD_EVEN": np.mod(whole, 2) == 1,
-    }[mode]
-    return np.asarray(np.copysign(whole + np.where(fraction == 0.5, away, fraction > 0.5), q))
 
 
 def operands_along(case: Case, problem: Quantization, axes: tuple[int, ...]) -> QuantizationOperands:

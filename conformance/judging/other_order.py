@@ -16,7 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.boundary import heard_in_formula
 from tiebreak.conformance.judging.codes import values_of_codes
-from tiebreak.conformance.judging.operands import round_array
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.orders import ORDERS
 from tiebreak.golden.orders.ends import OrderSteps
 from tiebreak.golden.orders.question import Question
@@ -75,9 +75,9 @@ def has_extremes(problem: Elementwise) -> Array:
 
 def ties_of(problem: Elementwise, mode: str) -> Array:
     """The last numbers that each element's formula rounds, in real arithmetic: the ties among them, NaN else."""
-    found = np.full((ROUNDINGS, problem.operands[0].size), np.nan)
+    found, hear = np.full((ROUNDINGS, problem.operands[0].size), np.nan), heard_in_formula(problem, mode)
     for place, codes in enumerate(zip(*(operand.tolist() for operand in problem.operands), strict=True)):
-        heard, _ = heard_in_formula(problem, codes, mode)
+        heard, _ = hear(codes)
         for number, value in enumerate(heard[-ROUNDINGS:], start=-min(len(heard), ROUNDINGS)):
             if isinstance(value, Fraction) and value.denominator == (2 if is_nearest(mode) else 1):
                 found[number, place] = float(value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.operand_mistakes import (
     BFLOAT16,
@@ -74,6 +74,7 @@ from tiebreak.conformance.semantics.quantize_scaling import FUSED, NARROW, RECIP
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, TRUNCATE
 from tiebreak.conformance.semantics.subnormals import ALL, FACTORS, INPUTS, OPERANDS, SCALES
 from tiebreak.conformance.semantics.subnormals import QUOTIENTS as FLUSHED_QUOTIENTS
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
 

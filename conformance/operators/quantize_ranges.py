@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.operators.quantize_quotients import in_own_type
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.problem import Array
 
 

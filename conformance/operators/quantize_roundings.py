@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.quantize_prediction import Predict
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import is_nearest
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.operand_mistakes import (
     wrapped_to,
 )
@@ -16,6 +16,7 @@ from tiebreak.conformance.semantics.quantize_saturation import (
     NARROW_RANGE,
     WRAP,
 )
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.problem import Array
 
 Saturate = Callable[[QuantizationOperands, Array], Array | None]  # of the sum with the zero point; None: as it is

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import Misplace
-from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import finished, pairs_of
@@ -20,6 +20,7 @@ from tiebreak.conformance.operators.quantize_prediction import Predict
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
+from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.tensorflow_uniform_quantize import UPWARD

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.judging.boundary import heard_in_formula
 from tiebreak.conformance.running.watching import Watch, each_told
 from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode, encode, neighbour
-from tiebreak.golden.formulas.steps import Steps
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.oracle import quotient, solve, solve_elementwise
+from tiebreak.golden.oracle import solve
 from tiebreak.golden.problem import UNDEFINED, Array, Problem, Quantization, codes_of, kind_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
@@ -104,25 +104,10 @@ def example(row: Mapping[str, Any], problem: Problem) -> Example:
     return {"id": str(row["id"]), "rounded": fraction_text(rounded), "modes": modes if rounded is not None else []}
 
 
-class Recording(Steps):
-    """Steps in real arithmetic that keep the argument of round()."""
-
-    argument: Fraction | None = None
-
-    def round(self, value: Any) -> Any:
-        self.argument = value if isinstance(value, Fraction) else None
-        return super().round(value)
-
-
 def rounded_number(problem: Problem) -> Fraction | None:
-    """The argument of the document's round() for the problem's one element; None if it rounds none, or no number."""
-    if isinstance(problem, Quantization):
-        x, scale, _ = (int(operand[0]) for operand in problem.operands)
-        found = quotient(x, scale, problem.real, working=False)
-        return found if isinstance(found, Fraction) else None
-    steps = Recording(None, problem.mode)
-    solve_elementwise(problem, steps)
-    return steps.argument
+    """What the document's last round() is given for the problem's one element; None if it rounds none, or no number."""
+    heard, _ = heard_in_formula(problem, problem.mode)(tuple(int(operand[0]) for operand in problem.operands))
+    return heard[-1] if heard and isinstance(heard[-1], Fraction) else None
 
 
 def fraction_text(value: Fraction | None) -> str:

@@ -1,4 +1,4 @@
-"""The kernels' loops, one file an operator. They share nothing with the formulas but the statement of the problem.
+"""The kernels' loops, one file an operator. They share nothing with the terms but the statement of the problem.
 
 A comment such as `# ONQ-F1` names the clause of the operator's document that its line follows.
 """

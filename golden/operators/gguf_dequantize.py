@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import Term, finite, step, to_real
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -99,6 +100,14 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     return (
         Elementwise(ID, "y", elements.shape, single, single, "", kinds, flat, constants, named=("elements", SCALE)),
     )
+
+
+def dequantize(p: Elementwise, element: Term, scale: Term) -> Term:
+    difference = (element - p.constants["offset"]).by("GGD-F2")
+    return to_real(step(difference * finite(scale, "GGD-U1")), p.working).by("GGD-F1", "GGD-U3")
+
+
+TERMS = {ID: dequantize}
 
 
 OPERATOR = Operator(

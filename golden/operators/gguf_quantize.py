@@ -8,12 +8,30 @@ undefined in it is open here.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import (
+    AWAY,
+    Term,
+    equal,
+    finite,
+    held,
+    is_finite,
+    magnitude,
+    require,
+    rounded,
+    step,
+    to_integer,
+    to_real,
+    truncated,
+    where,
+    whole,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.gguf_quantize_contested import CONTESTED, GGML, Q4_0, Q8_0
@@ -146,6 +164,38 @@ def greatest(x: Array) -> Array:
 def spread(blocks: Array) -> Array:
     """What each block has, for each of its elements: flat."""
     return np.ascontiguousarray(np.repeat(blocks, BLOCK, axis=-1)).reshape(-1)
+
+
+FLOAT32 = FLOAT_TYPES["float32"]
+
+
+def elements(p: Elementwise, x: Term, amax: Term) -> Term:
+    product = step(finite(x, "GGQ-U1") * inverse(scale_before_rounding(p, finite(amax, "GGQ-U1")))).by("GGQ-F3")
+    if p.constants["divisor"] > 0:
+        return whole(rounded(product, AWAY)).by("GGQ-R1")
+    assert isinstance(p.result, IntegerType)
+    return to_integer(truncated(step(product + Fraction(17, 2)).by("GGQ-F5")).by("GGQ-R2"), p.result).by("GGQ-C1")
+
+
+def scales(p: Elementwise, amax: Term) -> Term:
+    assert isinstance(p.result, FloatType)
+    single = step(scale_before_rounding(p, finite(amax, "GGQ-U1"))).by("GGQ-F6")
+    return to_real(single, p.result).by("GGQ-R3", "GGQ-U4")
+
+
+def scale_before_rounding(p: Elementwise, greatest: Term) -> Term:
+    divisor: int = p.constants["divisor"]
+    return (magnitude(greatest) / divisor).by("GGQ-F1") if divisor > 0 else (greatest / divisor).by("GGQ-F2")
+
+
+def inverse(scale: Term) -> Term:
+    """What stands for 1 / d. Undefined where that is beyond float32, even in real arithmetic."""
+    single = held(scale, FLOAT32)
+    found = step(1 / step(scale)).by("GGQ-F3")
+    return where(equal(single, 0), 0, require(is_finite(held(1 / single, FLOAT32)), found, "GGQ-U3")).by("GGQ-F4")
+
+
+TERMS = {ID: elements, f"{ID}:scales": scales}
 
 
 OPERATOR = Operator(

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import Term, equal, finite, require, step, to_real, total
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, decode, encode
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -320,6 +321,21 @@ def open_level(level: int, rows: Array, numbers: Array) -> Array:
 
 def fits(value: float, kind: FloatType) -> bool:
     return not np.isfinite(value) or decode(encode(Fraction(value), kind), kind) == Fraction(value)
+
+
+def one_of_a_row(
+    p: Elementwise, a: Term, weight: Term, zero_point: Term, scale: Term, others: Term, *last: Term
+) -> Term:
+    """`others` are the products of the other numbers of the row; `last` are a bias, and whether the sum is open."""
+    *bias, unclear = last
+    number, point, factor, rest, *added = (finite(one, "MNB-U4") for one in (a, zero_point, scale, others, *bias))
+    dequantized = step(step(weight - point) * factor).by("MNB-F1")
+    product = step(step(number * dequantized) + rest).by("MNB-F2")
+    result = to_real(total([product, *added]).by("MNB-F3"), p.working).by("MNB-U5")
+    return require(equal(unclear, 0), result, "MNB-U1", "MNB-U2", "MNB-U3", "MNB-U4")
+
+
+TERMS = {ID: one_of_a_row}
 
 
 OPERATOR = Operator(

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    equal,
+    finite,
+    lifted,
+    require,
+    rounded,
+    step,
+    to_integer,
+    to_real,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES
@@ -164,6 +176,23 @@ def check_parameters(own: Mapping[str, Array]) -> None:
     if own["b_scale"].shape != own["b_zero_point"].shape:
         shapes = f"of shape {list(own['b_zero_point'].shape)}, b_scale of {list(own['b_scale'].shape)}"
         raise InvalidInput(f"{ID}: b_zero_point {shapes}")
+
+
+def gemm(p: Elementwise, sum_with_c: Term, a_scale: Term, b_scale: Term, *rest: Term) -> Term:
+    """`rest` are y_scale and y_zero_point of a quantized output, and whether the sum overflows."""
+    *of_y, overflows = rest
+    number = finite(sum_with_c).by("MQG-F1", "MQG-F2")
+    of_a, of_b = finite(a_scale, "MQG-U3"), finite(b_scale, "MQG-U3")
+    scale = step(step(lifted(Fraction(p.constants["alpha"])) * of_a) * of_b)
+    x = require(equal(overflows, 0), step(number * scale).by("MQG-F3"), "MQG-U1")
+    if isinstance(p.result, FloatType):
+        return to_real(x, p.result).by("MQG-F6")
+    y_scale, y_zero_point = of_y
+    quotient = step(x / finite(y_scale, "MQG-U2", "MQG-U3")).by("MQG-F4")
+    return to_integer((rounded(quotient, p.mode).by("MQG-R1") + y_zero_point).by("MQG-F5"), p.result).by("MQG-C1")
+
+
+TERMS = {ID: gemm}
 
 
 OPERATOR = Operator(

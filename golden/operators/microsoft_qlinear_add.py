@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tiebreak.golden.arithmetic.term import Term, finite, rounded, step, to_integer
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear import (
     COMMON_ROLES,
@@ -38,6 +40,21 @@ CLAUSES = (
 
 def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     return problems_of(ID)(node, inputs)
+
+
+def add(
+    p: Elementwise, a: Term, a_scale: Term, a_zero: Term, b: Term, b_scale: Term, b_zero: Term, c_scale: Term,
+    c_zero: Term,
+) -> Term:  # fmt: skip
+    first, second, divisor = (finite(scale, "MQA-U2") for scale in (a_scale, b_scale, c_scale))
+    summed = step(step(first * (a - a_zero)).by("MQA-F1") + step(second * (b - b_zero)).by("MQA-F1")).by("MQA-F2")
+    quotient = step(summed / divisor).by("MQA-F3", "MQA-U2")
+    rounded_sum = rounded(step(quotient + c_zero).by("MQA-F4", "MQA-U3"), p.mode).by("MQA-R1", "MQA-U1")
+    assert isinstance(p.result, IntegerType)
+    return to_integer(rounded_sum, p.result).by("MQA-C1")
+
+
+TERMS = {ID: add}
 
 
 OPERATOR = Operator(

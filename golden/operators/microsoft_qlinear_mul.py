@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tiebreak.golden.arithmetic.term import Term, finite, rounded, step, to_integer
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear import (
     COMMON_ROLES,
@@ -36,6 +38,21 @@ CLAUSES = (
 
 def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     return problems_of(ID)(node, inputs)
+
+
+def multiply(
+    p: Elementwise, a: Term, a_scale: Term, a_zero: Term, b: Term, b_scale: Term, b_zero: Term, c_scale: Term,
+    c_zero: Term,
+) -> Term:  # fmt: skip
+    first, second, divisor = (finite(scale, "MQM-U2") for scale in (a_scale, b_scale, c_scale))
+    product = step((a - a_zero) * (b - b_zero)).by("MQM-F1")
+    quotient = step(step(product * step(first * second)).by("MQM-F2") / divisor).by("MQM-F3", "MQM-U2")
+    rounded_sum = rounded(step(quotient + c_zero).by("MQM-F4", "MQM-U3"), p.mode).by("MQM-R1", "MQM-U1")
+    assert isinstance(p.result, IntegerType)
+    return to_integer(rounded_sum, p.result).by("MQM-C1")
+
+
+TERMS = {ID: multiply}
 
 
 OPERATOR = Operator(

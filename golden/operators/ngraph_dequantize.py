@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tiebreak.golden.arithmetic.term import Term, finite, step, to_real
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
@@ -109,6 +110,14 @@ def check_projection(
                 f"{operator}: {name} has shape {list(found)}; input of shape {list(shape)} projected onto axes "
                 f"{list(axes)} needs {list(projected)}"
             )
+
+
+def dequantize(p: Elementwise, x: Term, scale: Term, zero_point: Term) -> Term:
+    difference = step(x - zero_point).by("NGD-F1", "NGD-U3")
+    return to_real((difference * finite(scale, "NGD-U1")).by("NGD-F2"), p.working).by("NGD-U2")
+
+
+TERMS = {"ngraph.Dequantize": dequantize}
 
 
 OPERATOR = Operator(

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import Term, finite, rounded, step, to_integer
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
     ALL_QUANTIZED_TYPES,
@@ -212,6 +213,16 @@ CONTESTED = (
         ),
     ),
 )
+
+
+def quantize(p: Quantization, x: Term, scale: Term, zero_point: Term) -> Term:
+    quotient = step((finite(x, "NGQ-U2", "NGQ-U3") / finite(scale, "NGQ-U2", "NGQ-U3")).by("NGQ-F1", "NGQ-U4"))
+    total = (rounded(quotient, p.mode).by("NGQ-F2") + zero_point).by("NGQ-F3")
+    return to_integer(total, p.quantized).by("NGQ-U1")
+
+
+TERMS = {"ngraph.Quantize": quantize}
+
 
 OPERATOR = Operator(
     id="ngraph.Quantize",

@@ -8,12 +8,25 @@ type. The documentation of cuBLAS and PTX was read in copies that others keep, t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    agreed,
+    clamp,
+    finite,
+    held,
+    is_finite,
+    number,
+    require,
+    step,
+    to_float,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, decode
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
@@ -193,6 +206,74 @@ def chain(node: Node, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> 
     x, scales = inputs[0], outputs[1]
     given = (("x", kind_of(x), codes_of(x)), ("scale", kind_of(scales), spread(codes_of(scales), x)))
     return {0: posed(ID, "elements", ELEMENT_TYPE, x.shape, inputs, given)}
+
+
+SIX, WHOLE = Fraction(6), Fraction(6 * 448)
+FLOAT32 = FLOAT_TYPES["float32"]
+
+
+def elements(p: Elementwise, x: Term, of_block: Term, global_amax: Term | None = None) -> Term:
+    """`of_block` is the block's greatest magnitude, or its scale if that is given."""
+    scale_type = ELEMENT_TYPES["float8_e4m3fn"]
+    assert isinstance(p.result, FloatType) and isinstance(scale_type, FloatType)
+    scale = of_block if p.constants["given"] else as_put_out(scale_before_rounding(of_block, global_amax), scale_type)
+    value, divisor = finite(x, "NVQ-U1"), finite(scale, "NVQ-U1")
+    if global_amax is None:
+        products = [step(value * reciprocal(divisor)).by("NVQ-F3")]
+    else:
+        whole = encoding(global_amax)
+        own = reciprocal(step(divisor * step(1 / whole)))
+        factor = step(in_float32(whole * reciprocal(divisor)))
+        products = [
+            step(value * own).by("NVQ-F5"),
+            step(value * factor),
+            step(step(value * whole) * reciprocal(divisor)),
+        ]
+    return agreed(*(to_float(number(one), p.result, "largest", "any") for one in products)).by(
+        "NVQ-R2", "NVQ-C2", "NVQ-U4", "NVQ-U5"
+    )
+
+
+def reciprocal(divisor: Term) -> Term:
+    return step(in_float32(1 / divisor)).by("NVQ-F3", "NVQ-U2", "NVQ-U3")
+
+
+def scales(p: Elementwise, amax: Term, global_amax: Term | None = None) -> Term:
+    assert isinstance(p.result, FloatType)
+    kind = p.result
+    orders = (to_float(number(one), kind, "largest", "no") for one in scale_before_rounding(amax, global_amax))
+    return agreed(*orders).by("NVQ-F2", "NVQ-R1", "NVQ-C1", "NVQ-U5")
+
+
+def as_put_out(orders: list[Term], kind: FloatType) -> Term:
+    """The scale in which all orders agree."""
+    end = decode(kind.largest_bits, kind)
+    assert isinstance(end, Fraction)
+    return agreed(*(held(clamp(one, -end, end), kind) for one in orders)).by("NVQ-F2", "NVQ-R1", "NVQ-C1", "NVQ-U5")
+
+
+def scale_before_rounding(amax: Term, global_amax: Term | None) -> list[Term]:
+    """amax / 6, or its product with global_amax's factor in each order."""
+    largest = finite(amax, "NVQ-U1")
+    quotient = step(largest / SIX).by("NVQ-F1")
+    if global_amax is None:
+        return [quotient]
+    whole = encoding(global_amax)
+    return [step(quotient * whole).by("NVQ-F4"), step(step(largest * whole) / SIX), step(largest * step(whole / SIX))]
+
+
+def encoding(global_amax: Term) -> Term:
+    """The factor s_enc."""
+    whole = finite(global_amax)
+    return require(whole > 0, step(in_float32(WHOLE / whole)), "NVQ-U3").by("NVQ-F4")
+
+
+def in_float32(factor: Term) -> Term:
+    """A factor that is a float32 when it is rounded to one. Even in real arithmetic undefined for a greater."""
+    return require(is_finite(held(factor, FLOAT32)), factor, "NVQ-U2", "NVQ-U3")
+
+
+TERMS = {ID: elements, f"{ID}:scales": scales}
 
 
 OPERATOR = Operator(

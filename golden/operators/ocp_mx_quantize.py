@@ -7,14 +7,30 @@ of sections 5.2 to 5.4 and 6.3, and their section and table numbers are those of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, decode
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    clamp,
+    equal,
+    exponent,
+    finite,
+    power_of_two,
+    require,
+    rounded,
+    step,
+    to_ends,
+    to_float,
+    where,
+    whole,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, IntegerType, decode
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_choice
@@ -215,6 +231,58 @@ def largest_element(to: str) -> float:
     """The largest value of an element type."""
     kind = ELEMENT_TYPES[to]
     return float(decode(kind.largest_bits, kind)) if isinstance(kind, FloatType) else 127 / 64
+
+
+LEAST, MOST = -127, 127  # exponents of E8M0
+UNIT = 64  # an INT8 element's integer is its value in 64ths
+HIGHEST = 127
+
+
+def elements(p: Elementwise, x: Term, amax: Term) -> Term:
+    value, largest = finite(x, "OMQ-U1"), finite(amax, "OMQ-U1")
+    quotient = where(equal(largest, 0), 0, value / power_of_two(scale_exponent(p, largest))).by("OMQ-F2", "OMQ-U3")
+    if isinstance(p.result, IntegerType):
+        integer = rounded(quotient * UNIT, p.mode).by("OMQ-F4", "OMQ-R1")
+        return require(integer >= -HIGHEST, to_ends(integer, -HIGHEST, HIGHEST).by("OMQ-U6"), "OMQ-U5")
+    return to_float(quotient, p.result, "open", "any").by("OMQ-R1", "OMQ-U4", "OMQ-U6")
+
+
+def scales(p: Elementwise, amax: Term) -> Term:
+    return whole(scale_exponent(p, finite(amax, "OMQ-U1")) - LEAST).by("OMQ-F3")
+
+
+def scale_exponent(p: Elementwise, amax: Term) -> Term:
+    """The scale's exponent of two."""
+    mode, kind = p.constants["scaling_mode"], ELEMENT_TYPES[p.constants["to"]]
+    if mode == "rceil":
+        assert isinstance(kind, FloatType)
+        largest = decode(kind.largest_bits, kind)
+        assert isinstance(largest, Fraction)
+        quotient = step(amax / largest).by("OMQ-F7")
+        return where(equal(quotient, 0), LEAST, clamp(upward(quotient), LEAST, MOST)).by("OMQ-C2")
+    found = EXPONENTS[mode](amax, kind) - (kind.emax if isinstance(kind, FloatType) else 0)
+    return require(amax > 0, require((found >= LEAST) & (found <= MOST), found, "OMQ-U2"), "OMQ-U3")
+
+
+def upward(value: Term) -> Term:
+    """ceil(log2(value)) of a positive value."""
+    below = exponent(value)
+    return where(equal(value, power_of_two(below)), below, below + 1)
+
+
+def of_rounded(amax: Term, kind: FloatType | IntegerType) -> Term:
+    """The exponent of amax rounded to the element type's precision, ties to even, whatever that type's range."""
+    precision = kind.precision if isinstance(kind, FloatType) else kind.bits - 1
+    unit = power_of_two(exponent(amax) - (precision - 1))
+    return exponent(rounded(amax / unit, EVEN) * unit)
+
+
+EXPONENTS: dict[str, Callable[[Term, FloatType | IntegerType], Term]] = {
+    "floor": lambda amax, kind: exponent(amax).by("OMQ-F1"),
+    "ceil": lambda amax, kind: upward(amax).by("OMQ-F5"),
+    "even": lambda amax, kind: of_rounded(amax, kind).by("OMQ-F6"),
+}
+TERMS = {ID: elements, f"{ID}:scales": scales}
 
 
 OPERATOR = Operator(

@@ -7,9 +7,29 @@ are left out, and so are 64-bit integers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    bits,
+    equal,
+    exponent,
+    finite,
+    held,
+    is_finite,
+    is_nan,
+    is_negative,
+    power_of_two,
+    require,
+    rounded,
+    to_float,
+    to_integer,
+    where,
+    whole,
+    wrapped,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, scaled
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT6, FLOAT8, INT2, INT4, LARGEST_FOR_INFINITY, ONE_ZERO
@@ -311,6 +331,60 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     mode = node.modes[0] if node.modes else ""
     operands = (codes_of(x).reshape(-1),)
     return (Elementwise(ID, "output", x.shape, result, working, mode, (kind,), operands, constants, True),)
+
+
+TABLED = (("up", True), ("nearest", False))  # attributes for which the third table has a column
+
+
+def cast(p: Elementwise, x: Term) -> Term:
+    if isinstance(p.result, IntegerType):
+        return to_whole_number(p, p.result, finite(x, "ONC-U1"))
+    if p.result.specials == "e8m0":
+        return to_power_of_two(p, p.result, x)
+    return to_wide(p.result, x) if p.result.bits >= 16 else to_small(p, p.result, x)
+
+
+def to_whole_number(p: Elementwise, kind: IntegerType, x: Term) -> Term:
+    if isinstance(p.kinds[0], IntegerType):
+        return whole(wrapped(x, kind)).by("ONC-C8", "ONC-F1")
+    return to_integer(rounded(x, p.mode).by("ONC-R3", "ONC-U2"), kind).by("ONC-F1", "ONC-U1")
+
+
+def to_wide(kind: FloatType, x: Term) -> Term:
+    """A small type's value in a type of 16 bits and more, which holds it: only float16 lacks powers of two."""
+    value = held(x, kind)
+    found = to_float(x, kind, "ieee", "exact").by("ONC-F1", "ONC-F2", "ONC-F3", "ONC-U6")
+    return require(~is_finite(value) | equal(value, x), found, "ONC-U7")
+
+
+def to_small(p: Elementwise, kind: FloatType, x: Term) -> Term:
+    """A float 8, float 6 or float 4: the tables, row by row."""
+    saturate, infinity_is_nan = kind.nan_bits is None or p.constants["saturate"], p.constants["infinity_is_nan"]
+    found = to_float(x, kind, "largest" if saturate else "ieee", "signed")
+    found = found.by("ONC-R1", "ONC-R2", "ONC-R7", "ONC-C1", "ONC-C2", "ONC-C3", "ONC-C4", "ONC-C5", "ONC-C9", "ONC-F4")
+    if isinstance(p.kinds[0], IntegerType):
+        return require(equal(held(x, kind), x), found, "ONC-U3") if kind.bits == 8 else found
+    of_nan = bits(kind.largest_bits if kind.nan_bits is None else kind.nan_bits).by("ONC-F3", "ONC-C5")
+    if infinity_is_nan and kind.nan_bits is not None:
+        found = where(is_finite(x), found, bits(kind.nan_bits)).by("ONC-C2", "ONC-C4")
+    return where(is_nan(x), require(kind.bits != 6, of_nan, "ONC-U8"), found)
+
+
+def to_power_of_two(p: Elementwise, kind: FloatType, x: Term) -> Term:
+    """A float8_e8m0fnu, whose code is the exponent of two plus 127."""
+    mode, saturate = p.constants["round_mode"], p.constants["saturate"]
+    power = exponent(x)
+    beyond = x / power_of_two(power)  # from 1 to 2
+    upward: Mapping[str, Term | bool] = {"up": beyond > 1, "down": False, "nearest": beyond >= Fraction(3, 2)}
+    held_power = whole(power + where(upward[mode], 1, 0).by("ONC-R4", "ONC-R5", "ONC-R6") + kind.bias)
+    ends = where(x > 1, bits(kind.largest_bits), bits(0)) if saturate else bits(kind.nan_bits)
+    outside = require((mode, saturate) in TABLED, ends.by("ONC-C6", "ONC-C7"), "ONC-U5")
+    inside = (x >= scaled(1, kind.emin)) & (x <= scaled(1, kind.emax))
+    found = require(~is_negative(x), where(inside, held_power, outside), "ONC-U4")
+    return where(is_nan(x), bits(kind.nan_bits).by("ONC-F3"), found)
+
+
+TERMS = {ID: cast}
 
 
 OPERATOR = Operator(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.arithmetic.term import Term, require, total, whole
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Clause, Contest, Operator, Types
@@ -19,6 +20,8 @@ from tiebreak.golden.operators.onnx_convolution import (
     check_scalar,
     names_of_terms,
     output_shape,
+    products_of,
+    stays_within,
     windows_of,
 )
 from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
@@ -108,6 +111,18 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
             named=(*names_of_terms("x", terms), *names_of_terms("w", terms), "x_zero_point", "w_zero_point"),
         ),
     )
+
+
+def conv_integer(p: Elementwise, *operands: Term) -> Term:
+    terms = p.constants["terms"]
+    *_, x_zero_point, w_zero_point = operands
+    products = products_of(operands[:terms], operands[terms : 2 * terms], x_zero_point, w_zero_point)
+    assert isinstance(p.result, IntegerType)
+    found = total([product.by("OCI-F1") for product in products]).by("OCI-F2")
+    return require(stays_within(p.result, products), whole(found), "OCI-U1")
+
+
+TERMS = {ID: conv_integer}
 
 
 OPERATOR = Operator(

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import Term, greatest, least, total
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.model import Attribute, parse_choice, parse_integer
 from tiebreak.golden.problem import Array, codes_of
@@ -197,3 +199,14 @@ def check_scalar(node: Attributed, name: str, array: Array) -> None:
 def names_of_terms(name: str, count: int) -> tuple[str, ...]:
     """The operands' names of a window: that of the input where it has one element."""
     return (name,) if count == 1 else tuple(f"{name}[{n}]" for n in range(count))
+
+
+def products_of(x: Sequence[Term], w: Sequence[Term], x_zero_point: Term, w_zero_point: Term) -> list[Term]:
+    """The products of the numbers under a kernel and of its own."""
+    return [(one - x_zero_point) * (other - w_zero_point) for one, other in zip(x, w, strict=True)]
+
+
+def stays_within(kind: IntegerType, terms: Sequence[Term]) -> Term:
+    """Whether a sum never leaves a type's range, in whichever order the terms are added."""
+    above, below = (total([end(term, 0) for term in terms]) for end in (greatest, least))
+    return (above <= kind.highest) & (below >= kind.lowest)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import Term, equal, finite, is_finite, is_nan, require, step, to_real
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES, E8M0, FLOAT4, FLOAT6, FLOAT8, INT2, OPSETS, REALS, WORDS
@@ -235,6 +236,19 @@ CONTESTED = (
         ),
     ),
 )
+
+
+def dequantize_linear(p: Elementwise, x: Term, x_scale: Term, x_zero_point: Term) -> Term:
+    scale, zero_point = finite(x_scale, "OND-U1"), finite(x_zero_point, "OND-U5")
+    difference = step(x - zero_point).by("OND-F1", "OND-E1")
+    assert isinstance(p.result, FloatType)
+    found = to_real((difference * step(scale)).by("OND-F2", "OND-E2"), p.result).by("OND-O1", "OND-U2", "OND-U3")
+    defined = require(is_finite(x) | is_nan(x) | ~equal(scale, 0), found, "OND-U5")
+    return require(equal(zero_point, 0), defined, "OND-U4") if p.kinds[0] == INTEGER_TYPES["int32"] else defined
+
+
+TERMS = {ID: dequantize_linear}
+
 
 OPERATOR = Operator(
     id=ID,

@@ -8,6 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    clamp,
+    finite,
+    held,
+    require,
+    rounded,
+    step,
+    to_integer,
+    to_real,
+    whole,
+)
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -139,6 +151,37 @@ def range_of(x: Array) -> tuple[Array, Array]:
     ends = np.min(x, initial=np.float32(0)), np.max(x, initial=np.float32(0))
     low, high = (codes_of(np.asarray(end, np.float32).reshape(1)) for end in ends)
     return low, high
+
+
+UINT8 = INTEGER_TYPES["uint8"]
+
+
+def y(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
+    quotient = step(finite(x, "ODQ-U2") / scale_put_out(p, low, high)).by("ODQ-F4", "ODQ-F5", "ODQ-U1", "ODQ-U3")
+    rounded_quotient = rounded(quotient, p.mode).by("ODQ-R1")
+    return to_integer(rounded_quotient + zero_point_of(p, low, high), UINT8).by("ODQ-C1")
+
+
+def y_scale(p: Elementwise, low: Term, high: Term) -> Term:
+    return to_real(scale_put_out(p, low, high), p.working)
+
+
+def y_zero_point(p: Elementwise, low: Term, high: Term) -> Term:
+    return whole(zero_point_of(p, low, high))
+
+
+def scale_put_out(p: Elementwise, low: Term, high: Term) -> Term:
+    """y_scale as it is put out: a float32, even in real arithmetic. `low` and `high` include 0."""
+    width = step(finite(high, "ODQ-U2") - finite(low, "ODQ-U2")).by("ODQ-F1")
+    return require(not p.constants["empty"], held(width / 255, p.working).by("ODQ-F2", "ODQ-F5"), "ODQ-U1")
+
+
+def zero_point_of(p: Elementwise, low: Term, high: Term) -> Term:
+    intermediate = 0 - step(finite(low) / scale_put_out(p, low, high)).by("ODQ-F3", "ODQ-U1", "ODQ-U3")
+    return rounded(clamp(intermediate, UINT8.lowest, UINT8.highest).by("ODQ-C2"), p.mode).by("ODQ-R1")
+
+
+TERMS = {ID: y, f"{ID}:y_scale": y_scale, f"{ID}:y_zero_point": y_zero_point}
 
 
 OPERATOR = Operator(

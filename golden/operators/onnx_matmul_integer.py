@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, equal, require, whole
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES
@@ -97,6 +98,13 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     word, single = INTEGER_TYPES["int32"], FLOAT_TYPES["float32"]
     operands, named = (product.sums, product.overflows), ("sum",)
     return (Elementwise(ID, "Y", product.shape, word, single, EVEN, (word, word), operands, named=named),)
+
+
+def sum_of_products(p: Elementwise, exact_sum: Term, overflows: Term) -> Term:
+    return require(equal(overflows, 0), whole(exact_sum).by("OMI-F1"), "OMI-U1")
+
+
+TERMS = {ID: sum_of_products}
 
 
 OPERATOR = Operator(

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import Term, finite, require, rounded, step, to_integer, total
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
@@ -25,6 +26,8 @@ from tiebreak.golden.operators.onnx_convolution import (
     check_scalar,
     names_of_terms,
     output_shape,
+    products_of,
+    stays_within,
     windows_of,
 )
 from tiebreak.golden.operators.onnx_qlinear_conv_contested import CONTESTED, DOCUMENT, MATMUL, PADDED, QUANTIZE
@@ -127,6 +130,25 @@ def check_parameters(node: Node, inputs: tuple[Array, ...], channels: int) -> No
         raise InvalidInput(f"{ID}: w_zero_point has shape {shapes}")
     if "B" in given and given["B"].shape != (channels,):
         raise InvalidInput(f"{ID}: B has shape {list(given['B'].shape)}, [{channels}] is wanted")
+
+
+ACCUMULATOR = INTEGER_TYPES["int32"]
+
+
+def qlinear_conv(p: Elementwise, *operands: Term) -> Term:
+    terms = p.constants["terms"]
+    bias, x_zero_point, w_zero_point, *scales, y_zero_point = operands[2 * terms :]
+    x_scale, w_scale, y_scale = (finite(scale, "OQC-U1") for scale in scales)
+    products = products_of(operands[:terms], operands[terms : 2 * terms], x_zero_point, w_zero_point)
+    summed = total([*(product.by("OQC-F1") for product in products), bias]).by("OQC-F2")
+    number = step(step(summed) * step(x_scale * w_scale).by("OQC-F3")).by("OQC-F4")
+    quotient = step(number / y_scale).by("OQC-F5", "OQC-U2")
+    assert isinstance(p.result, IntegerType)
+    found = to_integer((rounded(quotient, p.mode).by("OQC-R1") + y_zero_point).by("OQC-F5"), p.result).by("OQC-C1")
+    return require(stays_within(ACCUMULATOR, [*products, bias]), found, "OQC-U3")
+
+
+TERMS = {ID: qlinear_conv}
 
 
 OPERATOR = Operator(

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.arithmetic.term import Term, equal, finite, require, rounded, step, to_integer
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES, REALS
@@ -134,6 +135,20 @@ def check_parameters(*parameters: Array) -> None:
             raise InvalidInput(f"{ID}: {name}_zero_point {shapes}")
     if parameters[-1].shape:
         raise InvalidInput(f"{ID}: y_scale of shape {list(parameters[-1].shape)}; it needs []")
+
+
+def requantized_sum(
+    p: Elementwise, exact_sum: Term, a_scale: Term, b_scale: Term, y_scale: Term, point: Term, overflows: Term
+) -> Term:
+    of_a, of_b, of_y = (finite(scale, "OQM-U3") for scale in (a_scale, b_scale, y_scale))
+    x = step(step(exact_sum, FLOAT_TYPES["float32"]) * step(of_a * of_b)).by("OQM-F1")
+    quotient = step(x / of_y).by("OQM-F2", "OQM-U2")
+    assert isinstance(p.result, IntegerType)
+    found = to_integer((rounded(quotient, p.mode).by("OQM-R1") + point).by("OQM-F3"), p.result).by("OQM-C1")
+    return require(equal(overflows, 0), found, "OQM-U1")
+
+
+TERMS = {ID: requantized_sum}
 
 
 OPERATOR = Operator(

@@ -6,12 +6,31 @@ solved as a Quantization. All others are solved element by element (Elementwise)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    agreed,
+    all_of,
+    by_form,
+    equal,
+    finite,
+    floor,
+    in_reals,
+    in_type,
+    is_finite,
+    require,
+    rounded,
+    step,
+    to_float,
+    to_integer,
+    truncated,
+    where,
+)
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import (
@@ -345,6 +364,57 @@ def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
             "infinity_is_nan": kind.name in ONE_ZERO and node.opset < LARGEST_FOR_INFINITY,
         },
     )
+
+
+def quantize_linear(p: Problem, x: Term, y_scale: Term, y_zero_point: Term) -> Term:
+    scale = finite(y_scale, "ONQ-U1", "ONQ-U2", "ONQ-U8")
+    quotient = step(step(x).by("ONQ-P1") / step(scale).by("ONQ-P2")).by("ONQ-F1", "ONQ-U3")
+    own = quantized(p, x, quotient, y_zero_point)
+    if isinstance(p, Quantization) or p.constants["division"]:
+        return own
+    others = [quantized(p, x, reading, y_zero_point) for reading in readings(p, x, scale, quotient)]
+    return by_form(own, agreed(*others).by("ONQ-U5"))
+
+
+def quantized(p: Problem, x: Term, quotient: Term, y_zero_point: Term) -> Term:
+    """The result of x for its quotient."""
+    if isinstance(p.result, FloatType):
+        result = to_small_float(p, p.result, quotient)
+        return require(equal(y_zero_point, 0), result, "ONQ-U4")
+    zero_point = finite(y_zero_point)
+    shown = require(is_finite(x), rounded(quotient, p.mode).by("ONQ-F2", "ONQ-R1"), "ONQ-U1", "ONQ-U2")
+    return to_integer(shown + zero_point, p.result).by("ONQ-F2", "ONQ-C1", "ONQ-C2")
+
+
+def readings(p: Elementwise, x: Term, scale: Term, quotient: Term) -> Iterator[Term]:
+    """The possible meanings of x / y_scale where its type is int32 or float8_e8m0fnu; a result needs all to agree.
+
+    The quotient of the numbers, in float32, in x's own type, and a division of integers.
+    """
+    own = p.kinds[0] if isinstance(p.kinds[0], FloatType) else p.working
+    yield from (in_reals(quotient), quotient, in_type(quotient, own))
+    if isinstance(p.kinds[1], IntegerType):
+        yield from of_integers(finite(x), scale)
+
+
+def of_integers(x: Term, y_scale: Term) -> Iterator[Term]:
+    """The quotient truncated, as in C, and floored, as in Python; undefined beyond int32."""
+    quotient, kind = x / y_scale, INTEGER_TYPES["int32"]
+    fits = all_of(*(within for value in (x, quotient) for within in (value >= kind.lowest, value <= kind.highest)))
+    yield from (require(fits, found, "ONQ-U5") for found in (truncated(quotient), floor(quotient)))
+
+
+def to_small_float(p: Elementwise, kind: FloatType, quotient: Term) -> Term:
+    """Cast's tables: beyond the largest value the quotient becomes that value if it saturates, else NaN or infinity."""
+    saturated, plain = (to_float(quotient, kind, beyond, "exact") for beyond in ("largest", "ieee"))
+    saturated = saturated.by("ONQ-E1", "ONQ-E2", "ONQ-E4", "ONQ-E6", "ONQ-E7", "ONQ-E8", "ONQ-U6", "ONQ-U7")
+    plain = plain.by("ONQ-E1", "ONQ-E3", "ONQ-E4", "ONQ-E6", "ONQ-E7", "ONQ-E8", "ONQ-U6", "ONQ-U7")
+    if not p.constants["saturate"]:
+        return plain
+    return where(is_finite(quotient), saturated, plain).by("ONQ-E5") if p.constants["infinity_is_nan"] else saturated
+
+
+TERMS = {ID: quantize_linear}
 
 
 OPERATOR = Operator(

@@ -7,6 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    all_of,
+    finite,
+    greatest,
+    is_nan,
+    least,
+    require,
+    rounded,
+    step,
+    to_real,
+    where,
+)
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
@@ -321,6 +334,32 @@ CONTESTED = (
         ),
     ),
 )
+
+
+def fake_quantize(
+    p: Elementwise, x: Term, input_low: Term, input_high: Term, output_low: Term, output_high: Term
+) -> Term:
+    below = (x <= least(input_low, input_high)).by("OVF-F9", "OVF-F10", "OVF-I1")
+    above = (x > greatest(input_low, input_high)).by("OVF-F9", "OVF-F10", "OVF-I1")
+    limits = (finite(limit, "OVF-U2", "OVF-U3") for limit in (input_low, input_high, output_low, output_high))
+    ends = to_real(output_low, p.working).by("OVF-F1"), to_real(output_high, p.working).by("OVF-F2")
+    between = to_real(inside(p, x, *limits), p.working).by("OVF-U4")
+    found = where(below, ends[0], where(above, ends[1], between))
+    numbers = all_of(*(~is_nan(value) for value in (x, input_low, input_high)))
+    return require(numbers, require(~(output_low > output_high), found, "OVF-U8"), "OVF-U2")
+
+
+def inside(p: Elementwise, x: Term, low: Term, high: Term, first: Term, last: Term) -> Term:
+    """The last branch; its last step, the sum, is rounded as the result."""
+    n = step(p.constants["levels"] - 1).by("OVF-U6")
+    quotient = step(step(x - low) / step(high - low)).by("OVF-F3", "OVF-F10", "OVF-U5")
+    level = rounded(step(quotient * n).by("OVF-F4"), p.mode).by("OVF-F5", "OVF-U1")
+    product = step(step(level / n).by("OVF-F6") * step(last - first)).by("OVF-F7", "OVF-F11")
+    return (product + first).by("OVF-F8")
+
+
+TERMS = {"openvino.FakeQuantize": fake_quantize}
+
 
 OPERATOR = Operator(
     id="openvino.FakeQuantize",

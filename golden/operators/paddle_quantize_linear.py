@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, equal, finite, lifted, require, rounded, step, to_real
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Attribute, Clause, Kind, Operator, Types, parse_integer
@@ -166,6 +167,19 @@ def check_shapes(node: Node, parameters: list[Array], wanted: tuple[int, ...]) -
     for tensor, array in zip(node.inputs[1:], parameters, strict=True):
         if array.shape != wanted:
             raise InvalidInput(f"{node.operator}: {tensor.name} has shape {list(array.shape)}, not {list(wanted)}")
+
+
+def quantize(p: Elementwise, value: Term, scale: Term, zero_point: Term) -> Term:
+    x, largest, zero = (finite(one, "PQL-U1", "PQL-U2") for one in (value, scale, zero_point))
+    whole_range = lifted(2 ** (p.constants["bit_length"] - 1) - 1).by("PQL-F1")
+    quotient = step(step(x * whole_range).by("PQL-F2") / largest).by("PQL-F3")
+    integer = rounded(quotient, p.mode).by("PQL-R1", "PQL-R2")
+    within = (integer >= p.constants["qmin"]) & (integer <= p.constants["qmax"])
+    found = require(within, to_real(integer, p.working).by("PQL-U6"), "PQL-U4")
+    return require((largest > 0) & equal(zero, 0), found, "PQL-U3", "PQL-U5")
+
+
+TERMS = {ID: quantize}
 
 
 OPERATOR = Operator(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, step, to_real
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
@@ -60,6 +61,14 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     real, kinds = FLOAT_TYPES[node.output_type], tuple(map(kind_of, inputs))
     operands, named = (flat(x, x.shape), *own), ("operand", "scale", "zero_point")
     return (Elementwise(ID, "result", x.shape, real, real, "", kinds, operands, named=named),)
+
+
+def uniform_dequantize(p: Elementwise, x: Term, scale: Term, zero_point: Term) -> Term:
+    difference = step(x - zero_point).by("SUD-F1")
+    return to_real((difference * scale).by("SUD-F2", "SUD-F3"), p.working).by("SUD-U1")
+
+
+TERMS = {ID: uniform_dequantize}
 
 
 OPERATOR = Operator(

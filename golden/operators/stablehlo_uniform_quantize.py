@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.arithmetic.term import Term, clamp, require, rounded, step, to_ends
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
 from tiebreak.golden.operators.stablehlo import (
@@ -117,6 +118,24 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     return (Elementwise(ID, "result", x.shape, INTEGER_TYPES[node.output_type], expressed, EVEN,
                         tuple(map(kind_of, inputs)), (flat(x, x.shape), *found), constants,
                         named=OPERANDS[: len(inputs)]),)  # fmt: skip
+
+
+def uniform_quantize(
+    p: Elementwise, x: Term, scale: Term, zero_point: Term, own_scale: Term | None = None, own_point: Term | None = None
+) -> Term:
+    number = x
+    if own_scale is not None and own_point is not None:
+        number = step(step(x - own_point) * own_scale).by("SUQ-F3")
+    quotient = step(number / scale).by("SUQ-F1", "SUQ-U1")
+    summed = step(quotient + step(zero_point)).by("SUQ-F2", "SUQ-F4")
+    least, greatest = p.constants["least"], p.constants["greatest"]
+    shown = rounded(clamp(summed, step(least), step(greatest)).by("SUQ-C2"), p.mode).by("SUQ-C1", "SUQ-R1")
+    assert isinstance(p.result, IntegerType)
+    holds = (shown >= p.result.lowest) & (shown <= p.result.highest)
+    return require(holds, to_ends(rounded(summed, p.mode), least, greatest).by("SUQ-C2"), "SUQ-U2")
+
+
+TERMS = {ID: uniform_quantize}
 
 
 OPERATOR = Operator(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, finite, greatest, lifted, require, step, to_real
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -278,6 +280,43 @@ CONTESTED = (
         quantized="int32",
     ),
 )
+
+
+def dequantize(p: Elementwise, x: Term, min_range: Term, max_range: Term) -> Term:
+    low, high = finite(min_range, "TFD-U3"), finite(max_range, "TFD-U3")
+    formula = {"MIN_COMBINED": min_combined, "MIN_FIRST": min_first, "SCALED": scaled}[p.constants["mode"]]
+    found = to_real(formula(p, x, low, high), FLOAT_TYPES[p.result.name]).by("TFD-U4", "TFD-U5")
+    return require(high >= low, found, "TFD-U2")
+
+
+def min_combined(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
+    kind = p.constants["T"]
+    range_t = lifted(kind.highest - kind.lowest).by("TFD-C2")
+    if kind.name == "int8":
+        x = (x + Fraction(kind.highest - kind.lowest + 1, 2)).by("TFD-C3")  # an integer below 256, exact
+    found = step(low + step(step(x * step(high - low)) / range_t)).by("TFD-C1")
+    return require(not kind.signed or kind.name == "int8", found, "TFD-U1")
+
+
+def min_first(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
+    kind, double = p.constants["T"], FLOAT_TYPES["float64"]
+    num_discrete_values = 1 << kind.bits
+    range_adjust = step(lifted(Fraction(num_discrete_values, num_discrete_values - 1)))
+    range_scale = step(step(step(high - low) * range_adjust) / num_discrete_values).by("TFD-M1")
+    offset_input = (x - kind.lowest).by("TFD-M3")  # a double, and exact in it
+    return step(low + step(offset_input * range_scale, double), double).by("TFD-M2", "TFD-M3")
+
+
+def scaled(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
+    kind = p.constants["T"]
+    factor = step(high / step(kind.highest).by("TFD-N1")).by("TFD-S3")
+    if kind.lowest != 0:
+        factor = greatest(step(low / step(p.constants["lowest"]).by("TFD-N1")), factor).by("TFD-S2")
+    return (step(x) * factor).by("TFD-S1")  # rounded once, as the result
+
+
+TERMS = {"tensorflow.Dequantize": dequantize}
+
 
 OPERATOR = Operator(
     id="tensorflow.Dequantize",

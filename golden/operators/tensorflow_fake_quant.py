@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, agreed, clamp, finite, require, rounded, step, to_real, where
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_boolean
@@ -332,6 +333,40 @@ def contests(prefix: str, wrap: Callable[[float], Any], half_of_255: tuple[str, 
             Answer(KERNEL, "no error; computes on with a negative scale", (0.9960784912109375,)),
         ),
     )
+
+
+def fake_quant(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
+    """What every reading of the divisor gives."""
+    letters = PREFIXES[p.formula]
+    x, low, high = (finite(one, f"{letters}-U5") for one in (x, low, high))
+    readings = (of_divisor(p, letters, x, low, high, divisor) for divisor in p.constants["divisors"])
+    return require(low < high, agreed(*readings).by(f"{letters}-U3"), f"{letters}-U4")
+
+
+def of_divisor(p: Elementwise, letters: str, x: Term, low: Term, high: Term, divisor: int) -> Term:
+    scale = step(step(high - low) / divisor).by(f"{letters}-A3")
+    first, min_adj, max_adj = adjusted(p, letters, low, high, scale, divisor)
+    clamped = clamp(x, min_adj, max_adj).by(f"{letters}-F1")
+    level = rounded(step(step(clamped - min_adj) / scale), p.mode).by(f"{letters}-F2", f"{letters}-U1")
+    quantized = (level + p.constants["lowest"]).by(f"{letters}-F3")
+    found = (quantized - p.constants["lowest"] + first) * scale
+    return to_real(found.by(f"{letters}-F4", f"{letters}-U2"), p.working).by(f"{letters}-U6", f"{letters}-U7")
+
+
+def adjusted(p: Elementwise, letters: str, low: Term, high: Term, scale: Term, divisor: int) -> tuple[Term, Term, Term]:
+    """The document's three situations: min_adj in units of scale, min_adj and max_adj."""
+    first = rounded(step(low / scale), p.mode).by(f"{letters}-A4", f"{letters}-U1")
+    min_adj = step(scale * first).by(f"{letters}-A4")
+    above, below = (low > 0).by(f"{letters}-A1"), (high < 0).by(f"{letters}-A2")
+    return (
+        where(above, 0, where(below, -divisor, first)),
+        where(above, 0, where(below, step(low - high), min_adj)),
+        where(above, step(high - low), where(below, 0, step(step(high + min_adj) - low).by(f"{letters}-A5"))),
+    )
+
+
+PREFIXES = {"tensorflow.FakeQuantWithMinMaxVars": "TFF", "tensorflow.FakeQuantWithMinMaxVarsPerChannel": "TFC"}
+TERMS = dict.fromkeys(PREFIXES, fake_quant)
 
 
 OPERATOR = Operator(

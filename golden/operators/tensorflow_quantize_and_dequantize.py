@@ -7,6 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    clamp,
+    finite,
+    lifted,
+    power_of_two,
+    require,
+    rounded,
+    step,
+    to_real,
+    where,
+)
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
@@ -333,6 +345,56 @@ def mode_clause_of(prefix: str) -> Callable[[str], str]:
 
 
 VARIANT = Variant("TQD", {})
+
+
+def of_attributes(p: Elementwise, value: Term, input_min: Term, input_max: Term) -> Term:
+    letters, ends = PREFIXES[p.formula], (p.constants["lowest"], p.constants["highest"])
+    lowest, highest = (lifted(end).by(f"{letters}-Q1", f"{letters}-Q2", f"{letters}-Q3") for end in ends)
+    return there_and_back(p, lowest, highest, value, input_min, input_max)
+
+
+def of_width(p: Elementwise, value: Term, input_min: Term, input_max: Term, num_bits: Term) -> Term:
+    signed = p.constants["signed"]
+    highest = (power_of_two(num_bits - signed) - 1).by("TQC-Q1", "TQC-Q2")
+    lowest = 0 - highest - (not p.constants["narrow_range"]) if signed else lifted(0)
+    found = there_and_back(p, lowest.by("TQC-Q1", "TQC-Q2", "TQC-Q3"), highest, value, input_min, input_max)
+    return require((num_bits >= 1) & (num_bits <= 62), found, "TQC-U5")
+
+
+def there_and_back(p: Elementwise, lowest: Term, highest: Term, value: Term, input_min: Term, input_max: Term) -> Term:
+    letters = PREFIXES[p.formula]
+    ranged = (value, input_min, input_max)
+    x, bottom, high = (finite(one, f"{letters}-U1").by(f"{letters}-R1", f"{letters}-R2") for one in ranged)
+    low = bottom if p.constants["signed"] else lifted(0).by(f"{letters}-S3")
+    scale_factor, least, greatest = scaled(letters, lowest, highest, low, high)
+    clamped = clamp(x, least, greatest).by(f"{letters}-F1")
+    product = finite(step(clamped * scale_factor), f"{letters}-U6")
+    integer = rounded(product, p.mode).by(f"{letters}-F2", f"{letters}-M1", f"{letters}-M2")
+    found = to_real((integer / scale_factor).by(f"{letters}-F3"), p.working).by(f"{letters}-U4")
+    return require(bottom <= high, found, f"{letters}-U3")
+
+
+def scaled(letters: str, lowest: Term, highest: Term, low: Term, high: Term) -> tuple[Term, Term, Term]:
+    """scale_factor and the updated range; a side that is 0, or has no integers of its sign, allows any factor."""
+
+    def in_type(value: Term) -> Term:
+        return finite(step(value), f"{letters}-U6")
+
+    first, last = in_type(lowest), in_type(highest)
+    from_min, from_max = (step(end / bound).by(f"{letters}-S1") for end, bound in ((first, low), (last, high)))
+    by_min = (low < 0) & (~(high > 0) | (from_min < from_max))
+    of_max = require(high > 0, from_max, f"{letters}-U2")
+    return (
+        finite(where(by_min, from_min, of_max), f"{letters}-U6"),
+        where(by_min, low, in_type(first / of_max).by(f"{letters}-S2")),
+        where(by_min, in_type(last / from_min).by(f"{letters}-S2"), high),
+    )
+
+
+FAMILY = "tensorflow.QuantizeAndDequantize"
+PREFIXES = {f"{FAMILY}V2": "TQB", f"{FAMILY}V3": "TQC", f"{FAMILY}V4": "TQD"}
+TERMS = {name: of_width if letters == "TQC" else of_attributes for name, letters in PREFIXES.items()}
+
 
 OPERATOR = Operator(
     id=ID,

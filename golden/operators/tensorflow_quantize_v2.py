@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.arithmetic.term import (
+    Numeric,
+    Term,
+    agreed,
+    clamp,
+    finite,
+    in_reals,
+    least,
+    lifted,
+    number,
+    or_else,
+    require,
+    rounded,
+    step,
+    to_integer,
+    to_real,
+    where,
+)
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_boolean, parse_choice
@@ -262,6 +281,124 @@ def parse_least(value: Any) -> float:
     if abs(number) > float(np.finfo(np.float32).max):  # a comparison that integers of any size survive
         raise ValueError("the number is beyond float32")
     return LEAST if np.float32(number) == np.float32(LEAST) else float(number)
+
+
+MAX_FLOAT = Fraction(decode(FLOAT_TYPES["float32"].largest_bits, FLOAT_TYPES["float32"]))
+
+
+def output(p: Elementwise, x: Term, min_range: Term, max_range: Term) -> Term:
+    low, high = known_range(p, min_range, max_range)
+    result = in_any_order(p, finite(x, "TFQ-U6"), low, high)
+    return to_integer(result, p.constants["T"], lowest=p.constants["lowest"])
+
+
+def output_min(p: Elementwise, min_range: Term, max_range: Term) -> Term:
+    return output_range(p, "lowest", known_range(p, min_range, max_range), 0)
+
+
+def output_max(p: Elementwise, min_range: Term, max_range: Term) -> Term:
+    return output_range(p, "highest", known_range(p, min_range, max_range), 1)
+
+
+def output_range(p: Elementwise, end: str, ranged: tuple[Term, Term], side: int) -> Term:
+    used = ranged[side]
+    if p.constants["mode"] == "SCALED":
+        used = (step(p.constants[end]) / scale_factor(p, *ranged)).by("TFQ-S3")
+    return to_real(used.by("TFQ-O1", "TFQ-O2"), p.working).by("TFQ-U8")
+
+
+def known_range(p: Elementwise, min_range: Term, max_range: Term) -> tuple[Term, Term]:
+    """The range, undefined where the document leaves open what it is adjusted to."""
+    low, high = finite(min_range, "TFQ-U6"), finite(max_range, "TFQ-U6")
+    known = (high >= low) & (high - low >= Fraction(p.constants["least"]))
+    if p.constants["mode"] != "SCALED" or p.constants["lowest"] > 0:  # zero matters
+        known = known & (low <= 0) & (high >= 0)
+    first, last = (require(known, end, "TFQ-U1", "TFQ-U2", "TFQ-U3").by("TFQ-E1") for end in (low, high))
+    return first, last
+
+
+def in_any_order(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
+    """The integer by the document's order of steps. Where that is NaN, since a step overflows, by every other order.
+
+    Undefined if these orders differ from each other or from real arithmetic.
+    """
+    formula, *orders = MODES[p.constants["mode"]]
+    own, *others = (formula(p, x, low, high, order) for order in orders)
+    return or_else(own, agreed(in_reals(own), *others).by("TFQ-U7"))
+
+
+def product_first(x: Term, numerator: Numeric, denominator: Term) -> Term:
+    return step(step(x * numerator) / denominator)
+
+
+def quotient_first(x: Term, numerator: Numeric, denominator: Term) -> Term:
+    return step(step(x / denominator) * numerator)
+
+
+def factor_first(x: Term, numerator: Numeric, denominator: Term) -> Term:
+    return step(x * step(numerator / denominator))
+
+
+Order = Callable[[Term, Numeric, Term], Term]  # x * numerator / denominator, in steps
+
+
+def min_combined(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> Term:
+    kind = p.constants["T"]
+    clipped = clamp(x, low, high).by("TFQ-K1")
+    range_t = lifted(kind.highest - kind.lowest).by("TFQ-C2", "TFQ-N2")
+    out = order(step(clipped - low), range_t, step(high - low)).by("TFQ-C1", "TFQ-U4")
+    if kind.name == "int8":
+        out = step(out - Fraction(kind.highest - kind.lowest + 1, 2)).by("TFQ-C3")
+    found = number(rounded(out, p.mode).by("TFQ-R1"), "TFQ-U7")
+    return require(not kind.signed or kind.name == "int8", found, "TFQ-U5")
+
+
+def min_first(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> Term:
+    kind: IntegerType = p.constants["T"]
+    num_discrete_values = Fraction(1 << kind.bits)
+    range_adjust = step(lifted(num_discrete_values / (num_discrete_values - 1)))
+    width = step(step(high - low) * range_adjust).by("TFQ-M1", "TFQ-U4")
+    clipped = clamp(x, low, high).by("TFQ-K1")  # the document has it for every mode
+    integer, lowest = (
+        rounded(order(value, num_discrete_values, width).by("TFQ-M1"), p.mode).by("TFQ-M2", "TFQ-R1")
+        for value in (clipped, low)
+    )
+    quantized = (integer - lowest + kind.lowest).by("TFQ-M3", "TFQ-N2")
+    return clamp(quantized, kind.lowest, kind.highest).by("TFQ-M4")
+
+
+def scaled(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> Term:
+    if order is not factor_first:
+        return scaled_without_factor(p, x, low, high, order)
+    factor = scale_factor(p, low, high)
+    first, last = (step(step(p.constants[end]) / factor).by("TFQ-S3") for end in ("lowest", "highest"))
+    product = step(clamp(x, first, last).by("TFQ-S4", "TFQ-K1") * factor).by("TFQ-S4")
+    return rounded(number(product, "TFQ-U7"), p.mode).by("TFQ-R1", "TFQ-R2", "TFQ-R3")
+
+
+def scaled_without_factor(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> Term:
+    """SCALED where scale_factor overflows, so that both sides count: the side that gives less, clipped at the end."""
+    below, above = (order(x, p.constants[end], bound) for end, bound in (("lowest", low), ("highest", high)))
+    value = where(below * below <= above * above, below, above)
+    return clamp(rounded(value, p.mode), p.constants["lowest"], p.constants["highest"])
+
+
+def scale_factor(p: Elementwise, low: Term, high: Term) -> Term:
+    min_t, max_t = (lifted(p.constants[end]).by("TFQ-N1") for end in ("lowest", "highest"))
+    sides = (where(end * bound > 0, step(step(end) / bound), MAX_FLOAT) for end, bound in ((min_t, low), (max_t, high)))
+    return least(*(side.by("TFQ-S2") for side in sides)).by("TFQ-S1")
+
+
+MODES: dict[str, tuple[Callable[..., Term], Order, Order, Order]] = {  # the document's order comes first
+    "MIN_COMBINED": (min_combined, product_first, quotient_first, factor_first),
+    "MIN_FIRST": (min_first, factor_first, product_first, quotient_first),
+    "SCALED": (scaled, factor_first, product_first, quotient_first),
+}
+TERMS = {
+    "tensorflow.QuantizeV2": output,
+    "tensorflow.QuantizeV2:output_min": output_min,
+    "tensorflow.QuantizeV2:output_max": output_max,
+}
 
 
 OPERATOR = Operator(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, finite, step, to_real
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
@@ -75,6 +76,14 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     single, kinds = FLOAT_TYPES["float32"], tuple(map(kind_of, inputs))
     operands, named = (flat(x, x.shape), *own), ("input", "scale", "zero_point")
     return (Elementwise(ID, "output", x.shape, single, single, "", kinds, operands, named=named),)
+
+
+def uniform_dequantize(p: Elementwise, x: Term, scale: Term, zero_point: Term) -> Term:
+    difference = step(x - zero_point).by("TUD-F1")
+    return to_real((difference * finite(scale, "TUD-U1")).by("TUD-F2", "TUD-F3"), p.working).by("TUD-U2", "TUD-U3")
+
+
+TERMS = {ID: uniform_dequantize}
 
 
 OPERATOR = Operator(

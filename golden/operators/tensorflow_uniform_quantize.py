@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, finite, floor, require, rounded, step, to_ends
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
@@ -102,6 +104,24 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     kinds = tuple(map(kind_of, inputs))
     return (Elementwise(ID, "output", x.shape, result, FLOAT_TYPES["float32"], UPWARD, kinds,
                         (flat(x, x.shape), *own), constants, named=("input", "scale", "zero_point")),)  # fmt: skip
+
+
+def uniform_quantize(p: Elementwise, x: Term, scale: Term, zero_point: Term) -> Term:
+    value, divisor = finite(x, "TUQ-U1"), finite(scale, "TUQ-U2")
+    product = step(value * step(1 / divisor)).by("TUQ-F1", "TUQ-U2", "TUQ-U3")
+    summed = (nearest(p, product) + zero_point).by("TUQ-F2")
+    found = to_ends(summed, p.constants["least"], p.constants["greatest"]).by("TUQ-C2", "TUQ-U5")
+    return require(p.constants["usable"], found, "TUQ-U4")
+
+
+def nearest(p: Elementwise, product: Term) -> Term:
+    """The floor of a half more; rounded by another mode where the question is what that would give."""
+    if p.mode != UPWARD:
+        return rounded(product, p.mode)
+    return floor(step(product + Fraction(1, 2))).by("TUQ-R1")
+
+
+TERMS = {ID: uniform_quantize}
 
 
 OPERATOR = Operator(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, finite, require, rounded, step, to_ends
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -140,6 +141,17 @@ def parameters(node: Node, x: Array, given: tuple[Array, ...]) -> tuple[Array, .
     sides = (dict(zip(INPUTS[at : at + 2], given[at - 1 : at + 1], strict=True)) for at in (1, 3))
     first, last = (along_axis(ID, axis, x.shape, side) for axis, side in zip(axes, sides, strict=True))
     return (*first, *last)
+
+
+def requantize(p: Elementwise, x: Term, s_in: Term, z_in: Term, s_out: Term, z_out: Term) -> Term:
+    ratio = step(finite(s_in, "TUR-U2") / finite(s_out, "TUR-U2")).by("TUR-F2")
+    difference = step(x - z_in).by("TUR-F1", "TUR-F5")
+    summed = step(step(difference * ratio).by("TUR-F3", "TUR-U3") + step(z_out)).by("TUR-F4")
+    found = to_ends(rounded(summed, p.mode).by("TUR-R1", "TUR-U1"), p.constants["least"], p.constants["greatest"])
+    return require(p.constants["usable"], found.by("TUR-C1", "TUR-C2"), "TUR-U4")
+
+
+TERMS = {ID: requantize}
 
 
 OPERATOR = Operator(

@@ -12,7 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES
+from tiebreak.golden.arithmetic.term import (
+    AWAY,
+    UPWARD,
+    Term,
+    equal,
+    exponent,
+    finite,
+    greatest,
+    held,
+    least,
+    power_of_two,
+    require,
+    rounded,
+    step,
+    to_integer,
+    where,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_choice
@@ -180,6 +197,56 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
 def spread(array: Array, shape: tuple[int, ...]) -> Array:
     """The codes of the input, or of a scalar that all elements have; flat."""
     return codes_of(array).reshape(-1) if array.shape == shape else flat(np.asarray(array), shape)
+
+
+BITS = 31  # of the multiplier
+LEAST, MOST = -31, 30  # shifts
+
+
+def requantize(p: Elementwise, x: Term, s_in: Term, z_in: Term, s_out: Term, z_out: Term) -> Term:
+    scale, other = finite(s_in, "TLR-U3"), finite(s_out, "TLR-U3")
+    difference, rounding = x - z_in, p.constants["rounding"]
+    assert isinstance(p.result, IntegerType)
+    if rounding == "nearest":
+        product = step(step(difference) * step(scale / other)).by("TLR-F1", "TLR-F5")
+        summed = rounded(product, p.mode).by("TLR-R1", "TLR-U1") + z_out
+    else:
+        found = WAYS[rounding](word(difference), *multiplier_of(scale / other))
+        summed = word(found + z_out)
+    return require((scale > 0) & (other > 0), to_integer(summed, p.result).by("TLR-C1", "TLR-U2"), "TLR-U3")
+
+
+def multiplier_of(ratio: Term) -> tuple[Term, Term]:
+    """The ratio as a whole number of 31 bits and a shift: multiplier * 2^(shift - 31)."""
+    quotient = held(ratio, FLOAT_TYPES["float64"])
+    power = exponent(quotient) + 1
+    found = rounded(quotient * power_of_two(BITS - power), AWAY).by("TLR-F2")
+    full = equal(found, 1 << BITS)
+    shift = where(full, power + 1, power)
+    usable = (shift >= LEAST).by("TLR-F3")
+    return where(usable, where(full, found / 2, found), 0), where(usable, shift, 0)
+
+
+def single(difference: Term, multiplier: Term, shift: Term) -> Term:
+    far = (shift > MOST).by("TLR-F4")
+    product = where(far, (1 << BITS) - 1, multiplier) * power_of_two(where(far, MOST, shift) - BITS)
+    return word(rounded(difference * product, UPWARD).by("TLR-R2"))
+
+
+def double(difference: Term, multiplier: Term, shift: Term) -> Term:
+    shifted = word(difference * power_of_two(greatest(shift, 0)))
+    high = rounded(shifted * multiplier * power_of_two(-BITS), UPWARD).by("TLR-R3")
+    return require(shift <= MOST, rounded(high * power_of_two(least(shift, 0)), AWAY).by("TLR-R4"), "TLR-U4")
+
+
+def word(value: Term) -> Term:
+    """A whole number that int32 holds."""
+    kind = INTEGER_TYPES["int32"]
+    return require((value >= kind.lowest) & (value <= kind.highest), value, "TLR-U4")
+
+
+WAYS = {"single": single, "double": double}
+TERMS = {ID: requantize}
 
 
 OPERATOR = Operator(

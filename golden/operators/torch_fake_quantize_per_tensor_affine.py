@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import (
+    Numeric,
+    Term,
+    clamp,
+    finite,
+    lifted,
+    rounded,
+    step,
+    to_real,
+)
+from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_integer
 from tiebreak.golden.operators.torch_quantize_per_tensor import operands_along
@@ -161,6 +172,25 @@ def contests(prefix: str, place: Callable[[float], Any], node: Mapping[str, Any]
             ),
         ),
     )
+
+
+def fake_quantize(p: Elementwise, value: Term, scale: Term, zero_point: Term) -> Term:
+    letters, of_floats = PREFIXES[p.formula], isinstance(p.kinds[2], FloatType)
+    x, size, zero = (finite(one, f"{letters}-U1", f"{letters}-U2") for one in (value, scale, zero_point))
+
+    def in_type(number: Numeric) -> Term:
+        """What is computed in the type of a zero point that is a float; with integers it is exact."""
+        return step(number) if of_floats else lifted(number)
+
+    quotient = step(x / size).by(f"{letters}-F1", f"{letters}-U3")
+    level = in_type(rounded(quotient, p.mode).by(f"{letters}-R1") + zero).by(f"{letters}-F2")
+    ends = (in_type(p.constants[end]) for end in ("quant_min", "quant_max"))
+    difference = in_type(clamp(level, *ends).by(f"{letters}-C1") - zero).by(f"{letters}-F3")
+    return to_real((difference * size).by(f"{letters}-F4"), p.working).by(f"{letters}-U4")
+
+
+PREFIXES = {ID: "PFT", "torch.fake_quantize_per_channel_affine": "PFC"}
+TERMS = dict.fromkeys(PREFIXES, fake_quantize)
 
 
 OPERATOR = Operator(

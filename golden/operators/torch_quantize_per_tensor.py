@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tiebreak.golden.arithmetic.term import Term, finite, rounded, step, to_integer
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Clause, Contest, Kind, Operator, Types
@@ -179,6 +181,22 @@ def contests(
             ),
         ),
     )
+
+
+def quantize(p: Elementwise, value: Term, scale: Term, zero_point: Term) -> Term:
+    letters = PREFIXES[p.formula]
+    x, size, zero = (finite(one, f"{letters}-U2", f"{letters}-U3") for one in (value, scale, zero_point))
+    if isinstance(p.kinds[2], FloatType):
+        quotient = step(x * step(1 / size)).by("PQC-F3", f"{letters}-U4")
+    else:
+        quotient = step(x / size).by(f"{letters}-F1", f"{letters}-U4")
+    summed = step(quotient + step(zero)).by(f"{letters}-F2")
+    assert isinstance(p.result, IntegerType)
+    return to_integer(rounded(summed, p.mode).by(f"{letters}-R1", f"{letters}-U1"), p.result).by(f"{letters}-C1")
+
+
+PREFIXES = {ID: "PQT", "torch.quantize_per_channel": "PQC"}
+TERMS = dict.fromkeys(PREFIXES, quantize)
 
 
 OPERATOR = Operator(

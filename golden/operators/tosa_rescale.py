@@ -7,11 +7,28 @@ input may have 48 bits, as sums of products of 16 bits have them; arrays hold it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.arithmetic.term import (
+    UP,
+    UPWARD,
+    Term,
+    by_form,
+    clamp,
+    equal,
+    floor,
+    magnitude,
+    power_of_two,
+    require,
+    rounded,
+    to_integer,
+    where,
+    whole,
+)
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, IntegerType, scaled
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
@@ -30,7 +47,6 @@ ID = "tosa.RESCALE"
 TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 WIDE = ("int32", "int48")  # which have no unsigned kin
 SINGLE, DOUBLE, INEXACT = "SINGLE_ROUND", "DOUBLE_ROUND", "INEXACT_ROUND"
-UPWARD = "ROUND_NEAREST_UPWARD"
 INPUTS = ("input", "multiplier", "shift", "input_zp", "output_zp")
 REQUIREMENTS = "unmet"  # the operand that says how many elements of the tensor have a requirement that does not hold
 LEAST_SHIFT, MOST_SHIFT = 2, 62
@@ -225,6 +241,58 @@ def unmet_requirements(
     for found in (result, result + output_zp):
         strange |= (found < kind.lowest) | (found > kind.highest)
     return np.asarray(strange)
+
+
+UNIT = scaled(1, -24)  # half a unit in the last place of a float32 between 1 and 2
+ENDS = {"ROUND_DOWN": -1, "ROUND_UP": 1}
+
+
+def rescale(
+    p: Elementwise, x: Term, multiplier: Term, shift: Term, input_zp: Term, output_zp: Term, unmet: Term
+) -> Term:
+    value, rounding = (x - input_zp).by("TRS-F1"), p.constants["rounding_mode"]
+    half = power_of_two(shift - 1)
+    quotient = (value * multiplier).by("TRS-F2") / (2 * half)
+    if rounding == "DOUBLE_ROUND":
+        more = power_of_two(30 - shift)
+        quotient = where(shift > 31, quotient + where(value >= 0, more, 0 - more).by("TRS-R2"), quotient)
+    quotient = quotient.by("TRS-F3")
+    exact = in_range(p, rounded(quotient, p.mode).by("TRS-R1"), quotient, output_zp, "")
+    working = in_range(p, rounded(quotient, p.mode).by("TRS-R1"), quotient, output_zp, "working")
+    if rounding == "INEXACT_ROUND" and p.mode in ENDS:
+        working = in_range(p, rounded(quotient, UPWARD), quotient, output_zp, p.mode)
+    known = equal(unmet, 0) & (multiplier >= 0) & (shift >= 2) & (shift <= 62)
+    fits = (value >= 0 - half) & (value < half) if p.constants["scale32"] else known
+    return require(known, require(fits, by_form(exact, working), "TRS-U3"), "TRS-U1", "TRS-U2", "TRS-U6")
+
+
+def in_range(p: Elementwise, integer: Term, quotient: Term, point: Term, form: str) -> Term:
+    """The result if int32 holds its parts. In working precision a negative sum has two readings in an unsigned type."""
+    assert isinstance(p.result, IntegerType)
+    summed = (integer + point).by("TRS-F4")
+    found = end(quotient, point, ENDS[form], p.result) if form in ENDS else to_integer(summed, p.result).by("TRS-C1")
+    if form and p.result.lowest == 0:
+        if p.constants["rounding_mode"] == "INEXACT_ROUND":
+            found = require(summed >= 0, found, "TRS-U7")
+        else:
+            found = where(summed < 0, to_integer(p.result.highest - summed, p.result), found).by("TRS-U7")
+    word = INTEGER_TYPES["int32"]
+    inside = is_inside(integer, word) & is_inside(summed, word)
+    return require(inside, found, "TRS-U4", "TRS-U5")
+
+
+def is_inside(value: Term, kind: IntegerType) -> Term:
+    return (value >= kind.lowest) & (value <= kind.highest)
+
+
+def end(quotient: Term, point: Term, sign: int, kind: IntegerType) -> Term:
+    """The least (-1) or the greatest (1) integer that INEXACT_ROUND allows."""
+    bound = (Fraction(1, 2) + (3 * magnitude(quotient) + magnitude(quotient + point)) * UNIT).by("TRS-R3")
+    furthest = floor(quotient + point + bound) if sign > 0 else rounded(quotient + point - bound, UP)
+    return whole(clamp(furthest, kind.lowest, kind.highest)).by("TRS-C1")
+
+
+TERMS = {ID: rescale}
 
 
 OPERATOR = Operator(

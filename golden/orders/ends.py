@@ -14,12 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.doubles import DOUBLE, rounded, to_odd, two_product, two_quotient, two_sum
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType
 from tiebreak.golden.problem import Array
 
-DOUBLE = FLOAT_TYPES["float64"]
 WIDER = (FLOAT_TYPES["float32"], DOUBLE)
-SPLITTER = float((1 << 27) + 1)
 
 
 @dataclass(frozen=True)
@@ -115,57 +114,6 @@ class OrderSteps:
         return np.where(normal, found, value)
 
 
-def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """A sum rounded to float64, and the exact rest (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, known((a - (total - part)) + (b - part))
-
-
-def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """A product rounded to float64, and the exact rest (Dekker); of what overflows or underflows no rest."""
-    product = a * b
-    (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
-    return product, known(((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low)
-
-
-def two_quotient(a: Array, b: Array) -> tuple[Array, Array]:
-    """A quotient rounded to float64, and a number of the sign of the exact rest; b is not negative."""
-    quotient = a / b
-    product, rest = two_product(quotient, b)
-    return quotient, known((a - product) - rest)
-
-
-def halves(a: Array) -> tuple[Array, Array]:
-    scaled = a * SPLITTER
-    high = scaled - (scaled - a)
-    return high, a - high
-
-
-def known(rest: Array) -> Array:
-    return np.where(np.isfinite(rest), rest, 0.0)
-
-
-def to_odd(value: Array, rest: Array) -> Array:
-    """value + rest, cut to float64 so that a second rounding, to fewer bits, gives what one rounding would.
-
-    Of the two numbers around what is inexact it is the one with an odd significand (Boldo and Melquiond, 2008).
-    """
-    even = (value.view(np.int64) & 1) == 0
-    toward = np.where(rest > 0, np.inf, -np.inf)
-    return np.where((rest != 0) & even & np.isfinite(value), np.nextafter(value, toward), value)
-
-
 def outward(value: Array, rest: Array, toward: float) -> Array:
     """The neighbour on the other side of the exact result, where that is further out."""
     return np.where((rest != 0) & ((rest > 0) == (toward > 0)), np.nextafter(value, toward), value)
-
-
-def rounded(value: Array, kind: FloatType) -> Array:
-    """float64 numbers rounded to the nearest of a narrower type, ties to even; beyond its largest they are infinite."""
-    if kind == DOUBLE:
-        return value
-    exponent = np.maximum(np.frexp(np.where(np.isfinite(value), value, 1.0))[1], kind.emin + 1)
-    found = np.ldexp(np.rint(np.ldexp(value, kind.precision - exponent)), exponent - kind.precision)
-    limit = float(np.ldexp(1.0, kind.emax + 1))
-    return np.where(np.abs(found) >= limit, np.copysign(np.inf, value), np.where(np.isfinite(value), found, value))

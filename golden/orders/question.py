@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tiebreak.golden.arithmetic.doubles import rounded
 from tiebreak.golden.elements import FloatType, IntegerType
-from tiebreak.golden.orders.ends import OrderSteps, StepEnds, hull, rounded
+from tiebreak.golden.orders.ends import OrderSteps, StepEnds, hull
 from tiebreak.golden.problem import Array, Elementwise
 
 

@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, Real, decode, encode
-from tiebreak.golden.formulas.ngraph_quantize import quantize_quotient, quotient
 from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import (
@@ -25,6 +24,7 @@ from tiebreak.golden.vector_inputs.by_theme import (
     spaced,
     tie_floors,
 )
+from tiebreak.golden.vector_inputs.plain_quotients import quantize_quotient, quotient
 
 ShortCut = Callable[[Fraction, Fraction, FloatType], Real]
 SCALES = tuple(Fraction(n, d) for n, d in ((1, 10), (1, 3), (7, 1000), (123, 10), (3, 1), (7, 11), (41, 1), (49, 1)))
