@@ -21,7 +21,7 @@ from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstrain
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, pairs_of
-from tiebreak.conformance.operators.quantize_prediction import Predict
+from tiebreak.conformance.operators.quantize_prediction import Predict, predicted
 from tiebreak.conformance.operators.quantize_quotients import GUARDED, QUOTIENTS, Quotient
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
@@ -360,10 +360,7 @@ def by_hypothesis(predict: Predict, how: str = "", how_zero: str = "") -> Callab
         own = QuantizationOperands(
             x.astype(dtype).reshape(-1), scales, zeros.astype(np.int64), kind.lowest, kind.highest, EVEN
         )
-        codes = predict(own)
-        if codes is None:
-            raise NotImplementedError
-        return (codes.reshape(x.shape).astype(node.outputs[0].dtype),)
+        return (predicted(predict, own, node.outputs[0].dtype).reshape(x.shape),)
 
     return run
 

@@ -19,9 +19,9 @@ def symmetric_range(steps: Callable[[QuantizationOperands], float]) -> Predict:
     For types of more than 8 bits the factor is so near 1 that it would explain any noise; those are not predicted.
     """
 
-    def predict(o: QuantizationOperands) -> Array:
+    def predict(o: QuantizationOperands) -> Array | None:
         if o.highest > 255:
-            return np.full(o.x.shape, o.lowest - 1, np.int64)
+            return None
         factor = (steps(o) / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
         return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
 

@@ -54,7 +54,7 @@ class QuantizeV2Operands:
         return np.rint(wide) if self.even else np.trunc(wide + np.copysign(nearest_half(wide), wide))
 
     def integers(self, values: Array) -> Array:
-        finite = np.nan_to_num(values, nan=0.0)
+        finite = np.nan_to_num(np.asarray(values, np.float64), nan=0.0)  # float32 lacks int32's highest value
         return np.asarray(np.clip(finite, self.lowest, self.kind.highest).astype(self.kind.name))
 
     def wrapped(self, values: Array) -> Array:

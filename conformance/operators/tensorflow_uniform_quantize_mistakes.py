@@ -16,7 +16,7 @@ from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import finished, pairs_of
-from tiebreak.conformance.operators.quantize_prediction import Predict
+from tiebreak.conformance.operators.quantize_prediction import Predict, predicted
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
@@ -55,17 +55,13 @@ def ends_of(node: Node) -> Ends:
     return int(node.value("quantization_min_val")), int(node.value("quantization_max_val"))
 
 
-def as_output(node: Node, x: Array, codes: Array) -> tuple[Array, ...]:
-    whole = np.clip(np.nan_to_num(codes.astype(np.float64)), -(2.0**62), 2.0**62).astype(np.int64)
-    return (whole.astype(node.outputs[0].dtype).reshape(x.shape),)
+def as_output(node: Node, x: Array, predict: Predict, operands: QuantizationOperands) -> tuple[Array, ...]:
+    return (predicted(predict, operands, node.outputs[0].dtype).reshape(x.shape),)
 
 
 def mistake(predict: Predict, places: tuple[Misplace, Misplace] = IN_PLACE) -> Mistake:
     def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
-        codes = predict(operands_of(node, x, scales, zero_points, places))
-        if codes is None:
-            raise NotImplementedError
-        return as_output(node, x, codes)
+        return as_output(node, x, predict, operands_of(node, x, scales, zero_points, places))
 
     return run
 
@@ -92,7 +88,7 @@ def with_ends(change: Callable[[Ends, Ends], Ends]) -> Mistake:
         if other == own:
             raise NotImplementedError
         operands = operands_of(node, x, scales, zero_points)
-        return as_output(node, x, finished(replace(operands, lowest=other[0], highest=other[1])))
+        return as_output(node, x, finished, replace(operands, lowest=other[0], highest=other[1]))
 
     return run
 
@@ -103,9 +99,7 @@ def of_low_bits(predict: Predict) -> Mistake:
     def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
         kind = INTEGER_TYPES[node.output_type]
         operands = replace(operands_of(node, x, scales, zero_points), lowest=kind.lowest, highest=kind.highest)
-        codes = predict(operands)
-        assert codes is not None
-        return as_output(node, x, codes)
+        return as_output(node, x, predict, operands)
 
     return run
 
