@@ -23,7 +23,7 @@ from tiebreak.golden.arithmetic.results import (
 )
 from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.elements import FloatType, Real, decode, encode, exponent_of, scaled
-from tiebreak.golden.problem import IN_RANGE
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.rounding import ROUND_MODES
 
 Values = list[Any]  # of the operands, and then of the parts that a term has twice
@@ -289,5 +289,6 @@ RULES: dict[str, Rule] = {
     "to-ends": of_result(between_ends),
     "to-float": of_result(float_code),
     "whole": of_values(lambda value: (int(value), IN_RANGE)),
+    "end": of_values(lambda value: (int(value), OUT_OF_RANGE)),
     "bits": lambda run, term, kind: lambda values: (term.constant, IN_RANGE),
 }

@@ -273,6 +273,11 @@ def whole(value: Numeric) -> Term:
     return Term("whole", (lifted(value),))
 
 
+def end_of_range(value: Numeric) -> Term:
+    """A whole number that stands for a result beyond it."""
+    return Term("end", (lifted(value),))
+
+
 def to_real(value: Numeric, kind: FloatType) -> Term:
     """A real result, rounded once to its type; beyond the largest value it is infinite (IEEE 754-2019, 4.3.1).
 

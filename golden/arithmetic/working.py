@@ -304,8 +304,10 @@ def of_ends(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
 
 
 def of_whole(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    """`whole`, `end`: a whole number as it is, which is the result or stands for one beyond it."""
     (part,) = run.exact_parts(term, kind)
-    return replace(part, states=np.full((), IN_RANGE), lost=part.lost | ~(np.abs(part.values) < LARGEST_WHOLE))
+    state = IN_RANGE if term.name == "whole" else OUT_OF_RANGE
+    return replace(part, states=np.full((), state), lost=part.lost | ~(np.abs(part.values) < LARGEST_WHOLE))
 
 
 def of_bits(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
@@ -387,5 +389,6 @@ RULES: dict[str, Rule] = {
     "to-ends": of_ends,
     "to-float": of_float,
     "whole": of_whole,
+    "end": of_whole,
     "bits": of_bits,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tiebreak.golden.arithmetic.term import Term, clamp, require, rounded, step, to_ends
+from tiebreak.golden.arithmetic.term import Term, clamp, end_of_range, equal, require, rounded, step, where, whole
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
@@ -132,7 +132,9 @@ def uniform_quantize(
     shown = rounded(clamp(summed, step(least), step(greatest)).by("SUQ-C2"), p.mode).by("SUQ-C1", "SUQ-R1")
     assert isinstance(p.result, IntegerType)
     holds = (shown >= p.result.lowest) & (shown <= p.result.highest)
-    return require(holds, to_ends(rounded(summed, p.mode), least, greatest).by("SUQ-C2"), "SUQ-U2")
+    found = clamp(shown, least, greatest).by("SUQ-C2")
+    result = where(equal(found, rounded(summed, p.mode)), whole(found), end_of_range(found))
+    return require(holds, result, "SUQ-U2")
 
 
 TERMS = {ID: uniform_quantize}

@@ -18,6 +18,7 @@ from tiebreak.golden.arithmetic.term import (
     Term,
     by_form,
     clamp,
+    end_of_range,
     equal,
     floor,
     magnitude,
@@ -275,7 +276,7 @@ def in_range(p: Elementwise, integer: Term, quotient: Term, point: Term, form: s
         if p.constants["rounding_mode"] == "INEXACT_ROUND":
             found = require(summed >= 0, found, "TRS-U7")
         else:
-            found = where(summed < 0, to_integer(p.result.highest - summed, p.result), found).by("TRS-U7")
+            found = where(summed < 0, end_of_range(p.result.highest), found).by("TRS-U7")
     word = INTEGER_TYPES["int32"]
     inside = is_inside(integer, word) & is_inside(summed, word)
     return require(inside, found, "TRS-U4", "TRS-U5")
