@@ -205,8 +205,8 @@ def test_no_process_outlives_the_one_that_planned(tmp_path: Path, number: signal
     others = [psutil.Process(int(pid)) for pid in process.stdout.readline().split()]
     assert len(others) == 2
     process.send_signal(number)
-    process.communicate(timeout=60)
-    _, alive = psutil.wait_procs(others, timeout=60)
+    process.communicate(timeout=300)
+    _, alive = psutil.wait_procs(others, timeout=300)
     assert process.returncode == -number and not alive
 
 
