@@ -83,7 +83,7 @@ def in_type(value: Real, kind: FloatType) -> Real:
     """The value after a step that rounds to a type."""
     if isinstance(value, float):  # an infinity or NaN stays; a finite float is 0, a number divided by an infinity
         return Fraction(value) if is_number(value) else value
-    return decode(encode(value, kind), kind)
+    return decode(encode(Fraction(value), kind), kind)
 
 
 def of_operand(run: RealEvaluation, term: Term, kind: FloatType | None) -> Part:

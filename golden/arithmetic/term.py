@@ -215,9 +215,9 @@ def number(value: Term, *clauses: str) -> Term:
     return require(~is_nan(value), value, *clauses)
 
 
-def agreed(*readings: Term) -> Term:
+def agreed(first: Term, *others: Term) -> Term:
     """What all readings give, as a number or as a result; undefined where one is, or where two differ."""
-    return Term("agree", readings) if len(readings) > 1 else readings[0]
+    return Term("agree", (first, *others)) if others else first
 
 
 def or_else(value: Term, other: Term) -> Term:

@@ -379,6 +379,7 @@ def quantize_linear(p: Problem, x: Term, y_scale: Term, y_zero_point: Term) -> T
 def quantized(p: Problem, x: Term, quotient: Term, y_zero_point: Term) -> Term:
     """The result of x for its quotient."""
     if isinstance(p.result, FloatType):
+        assert isinstance(p, Elementwise)
         result = to_small_float(p, p.result, quotient)
         return require(equal(y_zero_point, 0), result, "ONQ-U4")
     zero_point = finite(y_zero_point)

@@ -23,5 +23,5 @@ def quantize_quotient(q: Real | None, zero_point: int, mode: str, quantized: Int
     """Code and state of round(q) + zero_point; an infinite q stays infinite."""
     if q is None:
         return 0, UNDEFINED
-    rounded = q if isinstance(q, float) else Fraction(ROUND_MODES[mode](q))
+    rounded = q if isinstance(q, float) else Fraction(ROUND_MODES[mode](Fraction(q)))
     return between_ends(rounded + zero_point, (quantized.lowest, quantized.highest))
