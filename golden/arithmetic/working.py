@@ -317,6 +317,7 @@ def of_bits(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
 def of_float(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
     end: FloatEnd = term.constant
+    # Cut to odd, no number is rounded twice on its way to a narrower type.
     values = to_odd(part.values, np.asarray(part.rest)) if end.kind != DOUBLE else part.values
     if end.kind.bits <= 8:
         return one_by_one(part, values, end)
@@ -328,7 +329,6 @@ def of_float(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column
     codes = np.where(np.isnan(values), end.kind.nan_bits, codes)
     either = codes << (65 - end.kind.bits) == 0 if end.zero == "any" else (values == 0) & (end.zero == "exact")
     states = np.where(either, ZERO, IN_RANGE)
-    # float64 numbers that float16 and float32 round twice do not exist: `values` are cut to odd first.
     return Column(np.where(either, 0, codes), part.undefined, part.lost, states=states)
 
 

@@ -16,6 +16,7 @@ from tiebreak.golden.arithmetic.term import (
     UP,
     UPWARD,
     Term,
+    all_of,
     by_form,
     clamp,
     end_of_range,
@@ -251,39 +252,43 @@ ENDS = {"ROUND_DOWN": -1, "ROUND_UP": 1}
 def rescale(
     p: Elementwise, x: Term, multiplier: Term, shift: Term, input_zp: Term, output_zp: Term, unmet: Term
 ) -> Term:
+    assert isinstance(p.result, IntegerType)
     value, rounding = (x - input_zp).by("TRS-F1"), p.constants["rounding_mode"]
     half = power_of_two(shift - 1)
     quotient = (value * multiplier).by("TRS-F2") / (2 * half)
-    if rounding == "DOUBLE_ROUND":
+    if rounding == DOUBLE:
         more = power_of_two(30 - shift)
         quotient = where(shift > 31, quotient + where(value >= 0, more, 0 - more).by("TRS-R2"), quotient)
     quotient = quotient.by("TRS-F3")
-    exact = in_range(p, rounded(quotient, p.mode).by("TRS-R1"), quotient, output_zp, "")
-    working = in_range(p, rounded(quotient, p.mode).by("TRS-R1"), quotient, output_zp, "working")
-    if rounding == "INEXACT_ROUND" and p.mode in ENDS:
-        working = in_range(p, rounded(quotient, UPWARD), quotient, output_zp, p.mode)
+    exact = working = rounded(quotient, p.mode).by("TRS-R1")
+    result = to_integer((exact + output_zp).by("TRS-F4"), p.result).by("TRS-C1")
+    bound = result
+    if rounding == INEXACT and p.mode in ENDS:
+        working, bound = rounded(quotient, UPWARD), end(quotient, output_zp, ENDS[p.mode], p.result)
+    forms = by_form(
+        if_words(exact, output_zp, result),
+        if_words(working, output_zp, of_negative_sum(p, working + output_zp, bound)),
+    )
     known = equal(unmet, 0) & (multiplier >= 0) & (shift >= 2) & (shift <= 62)
     fits = (value >= 0 - half) & (value < half) if p.constants["scale32"] else known
-    return require(known, require(fits, by_form(exact, working), "TRS-U3"), "TRS-U1", "TRS-U2", "TRS-U6")
+    return require(known, require(fits, forms, "TRS-U3"), "TRS-U1", "TRS-U2", "TRS-U6")
 
 
-def in_range(p: Elementwise, integer: Term, quotient: Term, point: Term, form: str) -> Term:
-    """The result if int32 holds its parts. In working precision a negative sum has two readings in an unsigned type."""
+def of_negative_sum(p: Elementwise, summed: Term, found: Term) -> Term:
+    """What a sum gives in working precision: of an unsigned type a negative one has two readings."""
     assert isinstance(p.result, IntegerType)
-    summed = (integer + point).by("TRS-F4")
-    found = end(quotient, point, ENDS[form], p.result) if form in ENDS else to_integer(summed, p.result).by("TRS-C1")
-    if form and p.result.lowest == 0:
-        if p.constants["rounding_mode"] == "INEXACT_ROUND":
-            found = require(summed >= 0, found, "TRS-U7")
-        else:
-            found = where(summed < 0, end_of_range(p.result.highest), found).by("TRS-U7")
-    word = INTEGER_TYPES["int32"]
-    inside = is_inside(integer, word) & is_inside(summed, word)
-    return require(inside, found, "TRS-U4", "TRS-U5")
+    if p.result.lowest < 0:
+        return found
+    if p.constants["rounding_mode"] == INEXACT:
+        return require(summed >= 0, found, "TRS-U7")
+    return where(summed < 0, end_of_range(p.result.highest), found).by("TRS-U7")
 
 
-def is_inside(value: Term, kind: IntegerType) -> Term:
-    return (value >= kind.lowest) & (value <= kind.highest)
+def if_words(integer: Term, point: Term, found: Term) -> Term:
+    """`found`, if int32 holds the rounded quotient and its sum with the zero point."""
+    kind = INTEGER_TYPES["int32"]
+    inside = (one for value in (integer, integer + point) for one in (value >= kind.lowest, value <= kind.highest))
+    return require(all_of(*inside), found, "TRS-U4", "TRS-U5")
 
 
 def end(quotient: Term, point: Term, sign: int, kind: IntegerType) -> Term:
