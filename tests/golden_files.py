@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -11,7 +12,8 @@ from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import Elementwise, Quantization
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.vectorfile import read_cases, vector_paths
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import vector_paths
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 MODES = GOLDEN / "rounding.py"
@@ -61,9 +63,11 @@ def terms_of(spec: Operator) -> Iterator[Term]:
     seen = set[str]()
     for path in vector_paths():
         if path.name.startswith(f"{spec.id}-"):
-            for case in read_cases(path, trusted=True):
+            for case in indexed_cases(path):
                 kind = f"{case.node.attributes} {[one.name for one in case.node.inputs]} {path.name} {case.node.opset}"
                 if kind not in seen:
                     seen.add(kind)
+                    ends = ("ROUND_DOWN", "ROUND_UP") if spec.bounded(case.node.attributes) else ()
                     for key, problem in zip(keys(spec), problems_of(case), strict=True):
-                        yield oracle.term_of(problem, oracle.TERMS[key])
+                        for mode in (problem.mode, *ends):
+                            yield oracle.term_of(replace(problem, mode=mode), oracle.TERMS[key])

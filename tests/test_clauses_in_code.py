@@ -47,7 +47,6 @@ def test_each_clause_of_arithmetic_stands_on_a_step_of_the_kernel(operator: str)
     assert not lacking, f"no step of {names} has a comment that begins with {', '.join(lacking)}"
 
 
-@pytest.mark.few(8)
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_each_clause_of_arithmetic_stands_on_a_step_of_a_term(operator: str) -> None:
     """By the terms of all kinds of nodes among the golden vectors; rounding.py has the modes of nGraph's Quantize."""

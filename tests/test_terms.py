@@ -92,7 +92,14 @@ def test_a_part_that_is_used_twice_is_heard_once() -> None:
 def test_terms_are_equal_by_their_steps() -> None:
     assert t.step(X + 1).by("A-F1") == t.step(X + 1) and hash(X + 1) == hash(t.operand(0, "x") + Fraction(1))
     assert X + Y != Y + X and t.rounded(X, EVEN) != t.rounded(X, "ROUND_UP")
-    assert [one.name for one in t.steps_of((X + 1) * (X + 1))] == ["operand", "number", "add", "multiply"]
+
+
+def test_steps_come_as_they_were_written() -> None:
+    one, other = X + 1, (X + 1).by("A-F1")
+    assert one == other
+    names = [(step.name, *step.clauses) for step in t.steps_of(one * other + one)]
+    first = [("operand",), ("number",), ("add",)]
+    assert names == [*first, ("number",), ("add", "A-F1"), ("multiply",), ("add",)]
 
 
 @pytest.mark.parametrize(

@@ -297,12 +297,15 @@ def bits(code: int | None) -> Term:
 
 
 def steps_of(term: Term) -> Iterator[Term]:
-    """A term and all that it is made of, each once, what is computed first before what needs it."""
-    seen = set[Term]()
+    """A term and all that it is made of, as it was written: what is computed first before what needs it.
+
+    Equal steps that were written apart may follow different clauses, so they come apart.
+    """
+    seen = set[int]()
 
     def walk(one: Term) -> Iterator[Term]:
-        if one not in seen:
-            seen.add(one)
+        if id(one) not in seen:
+            seen.add(id(one))
             for arg in one.args:
                 yield from walk(arg)
             yield one

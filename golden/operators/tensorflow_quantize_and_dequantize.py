@@ -369,8 +369,10 @@ def there_and_back(p: Elementwise, lowest: Term, highest: Term, value: Term, inp
     scale_factor, least, greatest = scaled(letters, lowest, highest, low, high)
     clamped = clamp(x, least, greatest).by(f"{letters}-F1")
     product = finite(step(clamped * scale_factor), f"{letters}-U6")
-    integer = rounded(product, p.mode).by(f"{letters}-F2", f"{letters}-M1", f"{letters}-M2")
-    found = to_real((integer / scale_factor).by(f"{letters}-F3"), p.working).by(f"{letters}-U4")
+    of_mode = [f"{letters}-{MODE_CLAUSES[p.mode]}"] if p.mode in MODE_CLAUSES else []
+    integer = rounded(product, p.mode).by(f"{letters}-F2", *of_mode)
+    quotient = (integer / scale_factor).by(f"{letters}-F3", *([] if letters == "TQB" else [f"{letters}-E1"]))
+    found = to_real(quotient, p.working).by(f"{letters}-U4")
     return require(bottom <= high, found, f"{letters}-U3")
 
 
