@@ -70,7 +70,7 @@ def digests_of_cases(cases: Sequence[Case]) -> dict[Key, Entry]:
 def codes_of_mistakes(cases: Sequence[Case]) -> Iterator[tuple[str, str, Array]]:
     """What single mistakes predict, as a run's causes take it: the shared tables of quantizers, then the operator's.
 
-    Other rounding modes, whole or in a part of an array, are what the kernel gives. They are left out.
+    Only of cases in which they deviate, and there what is no deviation is as working precision has it. Other rounding modes, whole or in a part of an array, are what the kernel gives. They are left out.
     """
     truths = [stored_truths(case) for case in cases]
     for case, truth, run in zip(cases, truths, runs_of(cases, [one.problems for one in truths]), strict=True):
@@ -81,8 +81,14 @@ def codes_of_mistakes(cases: Sequence[Case]) -> Iterator[tuple[str, str, Array]]
         for table in tables:
             for cause, predict in table:
                 codes = predict()
-                if codes is not None:
-                    yield case.id, cause.id, codes
+                if codes is not None and (wrong := wrong_codes(codes, truth.judged_by)).any():
+                    yield case.id, cause.id, np.where(wrong, codes, truth.judged_by.working)
+
+
+def wrong_codes(codes: Array, truth: Truth) -> Array:
+    """Where a prediction is a deviation. Elsewhere it tells nothing: it is right, or the document leaves it open."""
+    found: Array = truth.specified & ~truth.agrees(codes)
+    return found
 
 
 def stored_truths(case: Case) -> Truths:

@@ -19,8 +19,9 @@ from tiebreak.golden.vectorfile import VECTORS
 FILE = Path(__file__).parent / "mistakes.json"
 DIGITS = 32  # of a digest: half of SHA-256's
 ABOUT = [
-    "Written by `python -m benchmarks.frozen write`, not by hand. A line of `mistakes` says to how many golden vectors",
-    "a known mistake of the operator applies, and has a SHA-256 of their ids and of the codes that it predicts there.",
+    "Written by `python -m benchmarks.frozen write`, not by hand. A line of `mistakes` says in how many golden vectors",
+    "a known mistake of the operator deviates, and has a SHA-256 of their ids and of the codes that it predicts there:",
+    "where it is no deviation, because the document leaves the result open for instance, that of working precision.",
     "`documents` has the same of all combinations of facets that a document allows, and of the audit's table itself:",
     "of vectors whose parameters have one value each, or of the first probes of a table that describes no vector.",
     *(f"There each {each}th vector in a file of {operator} is taken." for operator, each in DOCUMENTS_EACH.items()),
