@@ -15,7 +15,7 @@ from tiebreak.conformance.operators import (
     tensorflow_dequantize_steps,
     tensorflow_fake_quant_steps,
     tensorflow_quantize_and_dequantize_steps,
-    tensorflow_quantize_v2_steps,
+    tensorflow_quantize_v2_variants,
 )
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.golden.make_node import make_node
@@ -31,7 +31,7 @@ MODULES = {
     PER_CHANNEL: tensorflow_fake_quant_steps,
     ROUND_TRIP: tensorflow_quantize_and_dequantize_steps,
     OPENVINO: openvino_fake_quantize_steps,
-    QUANTIZE: tensorflow_quantize_v2_steps,
+    QUANTIZE: tensorflow_quantize_v2_variants,
     DEQUANTIZE: tensorflow_dequantize_steps,
 }
 INT8 = {"quantized": "int8"}
@@ -248,7 +248,6 @@ PLAIN = {
     FAKE: (tensorflow_fake_quant_steps.FakeQuantSteps, {"attributes": {}}, 0),
     ROUND_TRIP: (tensorflow_quantize_and_dequantize_steps.RoundTripSteps, {"attributes": {"range_given": True}}, 0),
     OPENVINO: (openvino_fake_quantize_steps.FakeQuantizeSteps, {"attributes": {"levels": 256}}, 2),
-    QUANTIZE: (tensorflow_quantize_v2_steps.QuantizeV2Steps, INT8 | {"attributes": {"mode": "MIN_FIRST"}}, 0),
     DEQUANTIZE: (tensorflow_dequantize_steps.DequantizeSteps, INT8 | {"attributes": {"mode": "SCALED"}}, 0),
 }
 

@@ -73,11 +73,6 @@ def range_bits(specials: bool) -> st.SearchStrategy[Range]:
     return st.one_of(around, around, around, above, above, below, any_two, anything)
 
 
-def first_range_for_all(low: Array, high: Array) -> tuple[Array, Array]:
-    """The first slice's range for every slice."""
-    return (np.full_like(low, low.reshape(-1)[0]), np.full_like(high, high.reshape(-1)[0])) if low.size else (low, high)
-
-
 def ranges_over_input(attributes: Mapping[str, Any], x: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """The ends of the range, spread over the input's shape."""
     axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -20,13 +20,96 @@ from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import OF_TYPE
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNCATE, RoundMode
+from tiebreak.conformance.variants.conversions import (
+    BFLOAT16_BITS as BFLOAT16_BITS,
+)
+from tiebreak.conformance.variants.conversions import (
+    EPSILON as EPSILON,
+)
+from tiebreak.conformance.variants.conversions import (
+    INPUTS as INPUTS,
+)
+from tiebreak.conformance.variants.conversions import (
+    RESULTS as RESULTS,
+)
+from tiebreak.conformance.variants.conversions import (
+    TF32_BITS as TF32_BITS,
+)
+from tiebreak.conformance.variants.conversions import (
+    Change as Change,
+)
+from tiebreak.conformance.variants.conversions import (
+    as_is as as_is,
+)
+from tiebreak.conformance.variants.conversions import (
+    cut_off as cut_off,
+)
+from tiebreak.conformance.variants.conversions import (
+    cut_to_bfloat16 as cut_to_bfloat16,
+)
+from tiebreak.conformance.variants.conversions import (
+    estimate as estimate,
+)
+from tiebreak.conformance.variants.conversions import (
+    in_bfloat16 as in_bfloat16,
+)
+from tiebreak.conformance.variants.conversions import (
+    in_float16 as in_float16,
+)
+from tiebreak.conformance.variants.conversions import (
+    in_float32 as in_float32,
+)
+from tiebreak.conformance.variants.conversions import (
+    in_saturating_float16 as in_saturating_float16,
+)
+from tiebreak.conformance.variants.conversions import (
+    in_tf32 as in_tf32,
+)
+from tiebreak.conformance.variants.conversions import (
+    magnitude as magnitude,
+)
+from tiebreak.conformance.variants.conversions import (
+    negative_to_zero as negative_to_zero,
+)
+from tiebreak.conformance.variants.conversions import (
+    of_six_digits as of_six_digits,
+)
+from tiebreak.conformance.variants.conversions import (
+    significant as significant,
+)
+from tiebreak.conformance.variants.conversions import (
+    through as through,
+)
+from tiebreak.conformance.variants.conversions import (
+    tiny_to_zero as tiny_to_zero,
+)
+from tiebreak.conformance.variants.conversions import (
+    to_power_of_two_below as to_power_of_two_below,
+)
+from tiebreak.conformance.variants.places import (
+    ENDS as ENDS,
+)
+from tiebreak.conformance.variants.places import (
+    FREQUENT_PLACES as FREQUENT_PLACES,
+)
+from tiebreak.conformance.variants.places import (
+    PLACES as PLACES,
+)
+from tiebreak.conformance.variants.places import (
+    Place as Place,
+)
+from tiebreak.conformance.variants.places import (
+    along as along,
+)
+from tiebreak.conformance.variants.places import (
+    flat as flat,
+)
+from tiebreak.conformance.variants.places import (
+    in_runs as in_runs,
+)
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
-
-TF32_BITS, BFLOAT16_BITS = 11, 8
-EPSILON = 2.0**-23
-Change = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -139,89 +222,6 @@ def fitting(steps: Sequence[WrongStep]) -> Iterator[tuple[WrongStep, WrongStep]]
     return (pair for pair in combinations(chosen, 2) if pair[0].fits(pair[1]) and JOINT not in pair[0].id + pair[1].id)
 
 
-# Conversions. Each keeps the type of the array.
-
-
-def through(kind: Any, values: Array) -> Array:
-    return np.asarray(values.astype(kind).astype(values.dtype))
-
-
-in_bfloat16: Change = partial(through, ml_dtypes.bfloat16)
-in_float16: Change = partial(through, np.float16)
-in_float32: Change = partial(through, np.float32)
-
-
-def in_saturating_float16(values: Array) -> Array:
-    return in_float16(np.clip(values, -65504, 65504))
-
-
-def significant(bits: int, values: Array, *, whole: Callable[[Array], Array] = np.rint) -> Array:
-    """Values rounded to so many significant bits, ties to even, or by `whole`."""
-    fraction, exponent = np.frexp(values.astype(np.float64))
-    return np.asarray(np.ldexp(whole(np.ldexp(fraction, bits)), exponent - bits)).astype(values.dtype)
-
-
-in_tf32: Change = partial(significant, TF32_BITS)
-cut_to_bfloat16: Change = partial(significant, BFLOAT16_BITS, whole=np.trunc)
-to_power_of_two_below: Change = partial(significant, 1, whole=np.trunc)
-
-
-def of_six_digits(values: Array) -> Array:
-    """Values as six significant decimal digits say them."""
-    distinct, places = np.unique(values, return_inverse=True)
-    found = np.array([float(f"{value:.6g}") for value in distinct.astype(np.float64).tolist()])
-    return np.asarray(found.astype(values.dtype)[places].reshape(values.shape))
-
-
-def estimate(values: Array) -> Array:
-    """The estimate of a reciprocal, of 12 bits, from an instruction."""
-    return significant(12, np.asarray(1 / values.astype(np.float64))).astype(values.dtype)
-
-
-def cut_off(values: Array, kind: Any) -> Array:
-    """float64 values rounded toward zero to a type."""
-    near = values.astype(kind)
-    beyond = np.abs(near.astype(np.float64)) > np.abs(values)
-    return np.where(beyond, np.nextafter(near, np.zeros_like(near)), near)
-
-
-def as_is(values: Array) -> Array:
-    return values
-
-
-def negative_to_zero(values: Array) -> Array:
-    return np.where(values < 0, np.zeros_like(values), values)
-
-
-def tiny_to_zero(values: Array) -> Array:
-    return np.where(np.abs(values) < EPSILON, np.zeros_like(values), values)
-
-
-def magnitude(values: Array) -> Array:
-    return np.abs(values)
-
-
-INPUTS: Mapping[str, Change] = {
-    "x-in:bfloat16": in_bfloat16,
-    "x-in:float16": in_float16,
-    "x-in:TF32": in_tf32,
-    "x-cut-off-to-bfloat16": cut_to_bfloat16,
-    "x-in:float16 that saturates": in_saturating_float16,
-    "x-without-sign": magnitude,
-    "x-tiny-to-zero": tiny_to_zero,
-}
-RESULTS: Mapping[str, Change] = {
-    "result-in:float16": in_float16,
-    "result-in:bfloat16": in_bfloat16,
-    "result-in:TF32": in_tf32,
-    "truncates-to-bfloat16": cut_to_bfloat16,
-    "result-in:float16 that saturates": in_saturating_float16,
-    "result-of-digits:6": of_six_digits,
-    "negative-results-to-zero": negative_to_zero,
-    "tiny-results-to-zero": tiny_to_zero,
-}
-
-
 def of_input(role: str) -> tuple[WrongStep, ...]:
     """The input, of the field `x`; the first two are frequent."""
     return changed("x", role, INPUTS, 2)
@@ -285,46 +285,6 @@ def through_int32(values: Array) -> Array:
     """Whole numbers after a conversion to int32 that gives its lowest number for all that is beyond."""
     beyond = (values < -(2.0**31)) | (values >= 2.0**31)
     return np.where(beyond, -(2**31), values)
-
-
-# Which parameters an element takes: from the index of its own ones, for an input of that shape, and their number.
-
-Place = Callable[[Array, int], Array]
-
-
-def flat(at: Array) -> Array:
-    return np.arange(at.size).reshape(at.shape)
-
-
-def along(axis: int, at: Array, count: int) -> Array:
-    sizes = [at.shape[axis] if n == axis % at.ndim else 1 for n in range(at.ndim)]
-    return np.broadcast_to(np.arange(at.shape[axis]).reshape(sizes), at.shape)
-
-
-def in_runs(at: Array, count: int) -> Array:
-    return flat(at) // max(-(-at.size // count), 1)
-
-
-PLACES: Mapping[str, Place] = {
-    "one-for-all:first range": lambda at, count: np.zeros_like(at),
-    "one-for-all:last range": lambda at, count: np.full_like(at, count - 1),
-    "previous-range": lambda at, count: at - 1,
-    "next-range": lambda at, count: at + 1,
-    "ranges-reversed": lambda at, count: count - 1 - at,
-    "ranges-in-pairs": lambda at, count: at // 2 * 2,
-    "ranges-of-first:four channels": lambda at, count: at % 4,
-    "ranges-along:the first axis": partial(along, 0),
-    "ranges-along:the last axis": partial(along, -1),
-    "ranges-repeat": lambda at, count: flat(at),
-    "ranges-in-runs": in_runs,
-}
-FREQUENT_PLACES = ("one-for-all:first range", "previous-range", "next-range", "ranges-in-pairs")
-ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min and of max; None: right
-    "one-for-all:min": (PLACES["one-for-all:first range"], None),
-    "one-for-all:max": (None, PLACES["one-for-all:first range"]),
-    "next-min": (PLACES["next-range"], None),
-    "next-max": (None, PLACES["next-range"]),
-}
 
 
 def of_places(role: str, names: Mapping[str, str] | None = None) -> tuple[WrongStep, ...]:

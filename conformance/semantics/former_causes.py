@@ -44,6 +44,18 @@ FORMER_IDS = {
     f"range-ratio-first + adds-half-and-truncates{further}": f"range-ratio-first{further}"
     for further in ("", " + flushes", " + widens-by-magnitude")
 } | {
+    **{
+        f"range-ratio-first + {rounding}": f"factor-first + {rounding}"
+        for rounding in (
+            "half-added-to-magnitude",
+            "ties-away",
+            "ties-even-always",
+            "ties-toward-zero",
+            "ties-upward-always",
+            "truncates",
+        )
+    },
+    "one-division": "one-division:in float64",
     "one-division + rounds-once-to-even": "rounds-once-to-even",
     "widest-range-for-all": "one-for-all:range",
 }

@@ -7,7 +7,7 @@ float64, are left to real.py. So both evaluations agree by the way they are made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
@@ -94,8 +94,13 @@ class ArrayEvaluation:
 
     def part(self, term: Term, kind: FloatType | None) -> Column:
         if (term, kind) not in self.made:
-            self.made[term, kind] = RULES[term.name](self, term, kind)
+            self.made[term, kind] = self.rules[term.name](self, term, kind)
         return self.made[term, kind]
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """What each operation gives, by its name."""
+        return RULES
 
     def parts(self, term: Term, kind: FloatType | None) -> list[Column]:
         return [self.part(arg, kind) for arg in term.args]
@@ -138,12 +143,17 @@ def of_number(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Colum
 
 def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
-    return part if kind is None else in_type(part, term.constant or kind)
+    return part if kind is None else without_sign_of_zero(in_type(part, term.constant or kind))
 
 
 def of_held(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
-    return in_type(part, term.constant)
+    return without_sign_of_zero(in_type(part, term.constant))
+
+
+def without_sign_of_zero(part: Column) -> Column:
+    """The number as fractions have it."""
+    return replace(part, values=part.values + 0.0)
 
 
 def in_type(part: Column, kind: FloatType) -> Column:
@@ -152,7 +162,7 @@ def in_type(part: Column, kind: FloatType) -> Column:
         return replace(part, rest=0.0)
     values = to_odd(part.values, np.asarray(part.rest))
     if kind.bits > 8:
-        return replace(part, values=rounded(values, kind) + 0.0, rest=0.0)
+        return replace(part, values=rounded(values, kind), rest=0.0)
     every, places = np.unique(values, return_inverse=True)  # few, for what becomes a small type
     held = [float(real.in_type(Fraction(one) if np.isfinite(one) else one, kind)) for one in every.tolist()]
     return replace(part, values=np.array(held)[places].reshape(np.shape(values)), rest=0.0)

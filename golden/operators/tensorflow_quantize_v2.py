@@ -24,7 +24,7 @@ from tiebreak.golden.arithmetic.term import (
     require,
     rounded,
     step,
-    to_integer,
+    to_ends,
     to_real,
     where,
 )
@@ -289,7 +289,7 @@ MAX_FLOAT = Fraction(decode(FLOAT_TYPES["float32"].largest_bits, FLOAT_TYPES["fl
 def output(p: Elementwise, x: Term, min_range: Term, max_range: Term) -> Term:
     low, high = known_range(p, min_range, max_range)
     result = in_any_order(p, finite(x, "TFQ-U6"), low, high)
-    return to_integer(result, p.constants["T"], lowest=p.constants["lowest"])
+    return to_ends(result, p.constants["lowest"], p.constants["highest"])
 
 
 def output_min(p: Elementwise, min_range: Term, max_range: Term) -> Term:

@@ -1,0 +1,111 @@
+"""What a backend gives that computes a term as it is written, wherever the document is silent, too.
+
+As arithmetic/working.py, but by IEEE 754 throughout: zeros have signs, a quotient of zeros is NaN, and NaN goes on to
+the end, where an integer has none: it becomes 0, or the end of the range that is nearer to 0. What float64 lacks to an
+exact number is lost. Where steps overflow so that NaN is left, a term may say what follows instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tiebreak.golden.arithmetic import working
+from tiebreak.golden.arithmetic.doubles import two_quotient
+from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.arithmetic.working import NOTHING, ArrayEvaluation, Column, Rule, in_type, joined
+from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.problem import IN_RANGE, Array
+
+FAR = 2.0**62  # farther away no integer type reaches
+
+
+class BackendEvaluation(ArrayEvaluation):
+    """Evaluates terms that say nothing of silence (changes.spoken)."""
+
+    def answer(self, term: Term) -> Array:
+        """int64 codes of a term that ends in a result."""
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(self.part(term, self.kind).values, self.size).astype(np.int64)
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        return RULES
+
+
+def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    """A number rounded to a type, with the sign of a zero."""
+    (part,) = run.parts(term, kind)
+    own = term.constant or kind
+    return part if own is None else in_type(part, own)
+
+
+def of_quotient(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    one, other = run.parts(term, kind)
+    negative = np.signbit(other.values)
+    quotient, rest = two_quotient(np.where(negative, -one.values, one.values), np.abs(other.values))
+    return joined([one, other], quotient, rest)
+
+
+def of_clamp(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    value, low, high = run.parts(term, kind)
+    return joined([value, low, high], np.minimum(np.maximum(value.values, low.values), high.values))
+
+
+def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    part = run.part(term.args[0], kind)
+    instead = np.isnan(part.values)
+    if not instead.any():
+        return part
+    other = run.part(term.args[1], kind)
+    rest = np.where(instead, other.rest, part.rest)
+    return replace(part, values=np.where(instead, other.values, part.values), rest=rest)
+
+
+def of_changed(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    """`changed`: a conversion that no document has, of a number as float64."""
+    (part,) = run.parts(term, kind)
+    values = np.asarray(part.values, np.float64)
+    return replace(part, values=np.asarray(term.constant.function(values), np.float64), rest=0.0)
+
+
+def of_wrap(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    (part,) = run.parts(term, kind)
+    own: IntegerType = term.constant
+    values = np.clip(np.nan_to_num(part.values, nan=0.0), -FAR, FAR)
+    return replace(part, values=np.mod(values - own.lowest, 2.0**own.bits) + own.lowest, rest=0.0)
+
+
+def of_ends(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    (part,) = run.parts(term, kind)
+    values = np.clip(np.where(np.isnan(part.values), 0.0, part.values), *term.constant)
+    return replace(part, values=values, states=np.full((), IN_RANGE))
+
+
+def of_nothing(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    return Column(np.full((), np.nan), NOTHING, NOTHING)
+
+
+def of_float(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    """A float's code, with the sign of a zero."""
+    found, (part,) = working.of_float(run, term, kind), run.parts(term, kind)
+    is_zero = (found.values == 0) & np.signbit(part.values)
+    minus = 1 << (term.constant.kind.bits - 1)
+    return replace(found, values=np.where(is_zero, np.array(minus, np.uint64).view(np.int64), found.values))
+
+
+RULES: dict[str, Rule] = {
+    **working.RULES,
+    "step": of_step,
+    "held": of_step,
+    "to-float": of_float,
+    "divide": of_quotient,
+    "clamp": of_clamp,
+    "or-else": of_or_else,
+    "changed": of_changed,
+    "wrap": of_wrap,
+    "to-ends": of_ends,
+    "undefined": of_nothing,
+}

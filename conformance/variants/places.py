@@ -1,0 +1,84 @@
+"""Parameters that elements take from a wrong place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tiebreak.conformance.variants.variant import Question, Variant, posed
+from tiebreak.golden.problem import Array, Elementwise, codes_of
+
+# Which parameters an element takes: from the index of its own ones, for an input of that shape, and their number.
+
+Place = Callable[[Array, int], Array]
+
+
+def flat(at: Array) -> Array:
+    return np.arange(at.size).reshape(at.shape)
+
+
+def along(axis: int, at: Array, count: int) -> Array:
+    sizes = [at.shape[axis] if n == axis % at.ndim else 1 for n in range(at.ndim)]
+    return np.broadcast_to(np.arange(at.shape[axis]).reshape(sizes), at.shape)
+
+
+def in_runs(at: Array, count: int) -> Array:
+    return flat(at) // max(-(-at.size // count), 1)
+
+
+PLACES: Mapping[str, Place] = {
+    "one-for-all:first range": lambda at, count: np.zeros_like(at),
+    "one-for-all:last range": lambda at, count: np.full_like(at, count - 1),
+    "previous-range": lambda at, count: at - 1,
+    "next-range": lambda at, count: at + 1,
+    "ranges-reversed": lambda at, count: count - 1 - at,
+    "ranges-in-pairs": lambda at, count: at // 2 * 2,
+    "ranges-of-first:four channels": lambda at, count: at % 4,
+    "ranges-along:the first axis": partial(along, 0),
+    "ranges-along:the last axis": partial(along, -1),
+    "ranges-repeat": lambda at, count: flat(at),
+    "ranges-in-runs": in_runs,
+}
+FREQUENT_PLACES = ("one-for-all:first range", "previous-range", "next-range", "ranges-in-pairs")
+ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min and of max; None: right
+    "one-for-all:min": (PLACES["one-for-all:first range"], None),
+    "one-for-all:max": (None, PLACES["one-for-all:first range"]),
+    "next-min": (PLACES["next-range"], None),
+    "next-max": (None, PLACES["next-range"]),
+}
+
+
+def misplaced(places: Mapping[int, Place], *, only: str) -> Variant:
+    """Elements of the output `only` take these inputs from elsewhere."""
+
+    def pose(question: Question, problem: Elementwise) -> Elementwise:
+        sizes = [question.inputs[number].size for number in places]
+        if problem.output != only or min(sizes) < 2 or not problem.operands[0].size:
+            return problem
+        operands = list(problem.operands)
+        for number, place in places.items():
+            array = question.inputs[number]
+            own = question.indices(number).reshape(problem.shape)
+            operands[number] = codes_of(array).reshape(-1)[(place(own, array.size) % array.size).reshape(-1)]
+        return replace(problem, operands=tuple(operands))
+
+    return posed(pose)
+
+
+def first_for_all(*numbers: int) -> Variant:
+    """The first value of these inputs serves every element, in all outputs."""
+
+    def pose(question: Question, problem: Elementwise) -> Elementwise:
+        if min(question.inputs[number].size for number in numbers) < 2:
+            return problem
+        missing = len(question.inputs) - len(problem.operands)  # outputs of parameters lack the first inputs
+        operands = list(problem.operands)
+        for number in numbers:
+            codes = operands[number - missing]
+            operands[number - missing] = np.full_like(codes, codes_of(question.inputs[number]).flat[0])
+        return replace(problem, operands=tuple(operands))
+
+    return posed(pose)

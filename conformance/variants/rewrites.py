@@ -1,0 +1,134 @@
+"""Other ways to write a step: equal to it in real arithmetic, or a usual slip."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from tiebreak.conformance.variants.changes import Change, matched, of_operation
+from tiebreak.conformance.variants.conversions import FLUSH
+from tiebreak.conformance.variants.variant import Variant, changed
+from tiebreak.golden.arithmetic.term import (
+    DOWN,
+    TOWARD_ZERO,
+    Term,
+    in_type,
+    is_negative,
+    rounded,
+    step,
+    where,
+)
+from tiebreak.golden.elements import FloatType
+
+HALF = Fraction(1, 2)
+
+
+# Roundings: what stands for a number that is to be rounded.
+
+Rounding = Callable[[Term], Term]
+
+
+def in_mode(mode: str) -> Rounding:
+    return lambda number: rounded(number, mode)
+
+
+def floor_of_half_more(number: Term) -> Term:
+    return rounded(step(number + HALF), DOWN)
+
+
+def trunc_of_half_more(number: Term) -> Term:
+    return rounded(step(number + HALF), TOWARD_ZERO)
+
+
+def trunc_of_signed_half_more(number: Term) -> Term:
+    return rounded(step(number + where(is_negative(number), -HALF, HALF)), TOWARD_ZERO)
+
+
+def rounding(by: Rounding) -> Change:
+    return of_operation("round", by)
+
+
+# Products and quotients.
+
+
+def of_fraction(change: Callable[[Term, Term, Term], Term]) -> Change:
+    """A change of x * n / d, where each is rounded, from x, n and d."""
+
+    def found(one: Term) -> Term | None:
+        quotient = matched(one, "divide")
+        product = matched(quotient[0], "multiply") if quotient else ()
+        return change(product[0], product[1], quotient[1]) if product else None
+
+    return found
+
+
+def factor_first(x: Term, n: Term, d: Term) -> Term:
+    return step(x * step(n / d))
+
+
+def quotient_first(x: Term, n: Term, d: Term) -> Term:
+    return step(step(x / d) * n)
+
+
+def by_inverse_factor(x: Term, n: Term, d: Term) -> Term:
+    return step(x / step(d / n))
+
+
+def by_reciprocal(x: Term, n: Term, d: Term) -> Term:
+    return step(step(x * n) * step(1 / d))
+
+
+def of_factor(change: Callable[[Term], Term]) -> Change:
+    """A change of the factor in a product, which is a quotient."""
+    return of_scaled(lambda x, factor: step(x * change(factor)))
+
+
+def of_product(change: Callable[[Term, Term], Term]) -> Change:
+    """A change of a product, from its factors."""
+
+    def found(one: Term) -> Term | None:
+        product = matched(one, "multiply")
+        return change(*product) if product else None
+
+    return found
+
+
+def divided_by_inverse(x: Term, factor: Term) -> Term:
+    return step(x / step(1 / factor))
+
+
+def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
+    """As of_product, where the factor is a quotient."""
+
+    def found(one: Term) -> Term | None:
+        product = matched(one, "multiply")
+        return change(*product) if product and matched(product[1], "divide") else None
+
+    return found
+
+
+# The whole.
+
+
+def as_written(number: Term) -> Term:
+    """A number without what stands for it where a step overflows."""
+    return number.args[0] if number.name == "or-else" else number
+
+
+def flushed(one: Term) -> Term | None:
+    """Operands and what steps give, subnormals as 0."""
+    return FLUSH(one) if one.name in ("operand", "step") else None
+
+
+def all_steps_in(kind: FloatType) -> Variant:
+    """All steps in another type, and a real result, too."""
+
+    def change(one: Term) -> Term | None:
+        if one.name not in ("to-ends", "to-float"):
+            return None
+        own = as_written(one.args[0])
+        put_out = own if one.name == "to-ends" or own.name == "operand" else step(own)
+        return replace(one, args=(in_type(put_out, kind),))
+
+    return changed(change)

@@ -1,0 +1,161 @@
+"""Changes of terms: without one a backend is right, and each does what it says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.conformance.judging.judge import judge_outputs
+from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.operators import tensorflow_quantize_v2_variants as quantize
+from tiebreak.conformance.operators.wrong_terms import frequent_pairs, in_mode, mistakes_of, often, pairs_of
+from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.changes import at, everywhere, spoken
+from tiebreak.conformance.variants.evaluation import BackendEvaluation
+from tiebreak.conformance.variants.places import PLACES, misplaced
+from tiebreak.conformance.variants.variant import Question, Variant, changed
+from tiebreak.golden import oracle
+from tiebreak.golden.arithmetic.term import (
+    Term,
+    clamp,
+    finite,
+    lifted,
+    operand,
+    require,
+    rounded,
+    step,
+    to_ends,
+    to_real,
+)
+from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import vector_paths
+from tiebreak.golden.verdicts import DEVIATES
+
+ID = "tensorflow.QuantizeV2"
+F32 = FLOAT_TYPES["float32"]
+X, Y = operand(0, "x"), operand(1, "y")
+
+
+def answers(term: Term, *operands: list[float]) -> list[Any]:
+    codes = [np.array(values, np.float32).view(np.uint32) for values in operands]
+    found: list[Any] = BackendEvaluation(codes, [F32] * len(codes), F32, oracle.signed_value_of).answer(term).tolist()
+    return found
+
+
+def node_of(mode: str, **attributes: Any) -> Node:
+    return make_node(ID, quantized="int8", attributes={"mode": mode, "ensure_minimum_range": 0.0, **attributes})
+
+
+def given(*values: Any) -> list[Array]:
+    return [np.array(value, np.float32) for value in values]
+
+
+def test_without_a_change_no_vector_deviates() -> None:
+    number = 0
+    for path in vector_paths():
+        if path.name.startswith(f"{ID}-"):
+            for case in indexed_cases(path):
+                outputs = Variant(())(case.node, *case.inputs)
+                assert not (judge_outputs(outputs, truths_of(case)).grades == DEVIATES).any(), case.id
+                number += 1
+    assert number > 900
+
+
+def test_a_backend_computes_by_ieee_754_to_the_end() -> None:
+    quotient = step(X / Y)
+    minus_zero, infinity, nan = 1 << 31, 0x7F800000, 0x7FC00000
+    assert answers(to_real(quotient, F32), [1, -0.0, 0, -1], [0, 3, 0, np.inf]) == [
+        infinity,
+        minus_zero,
+        nan,
+        minus_zero,
+    ]
+    assert answers(to_ends(rounded(quotient, EVEN), -3, 5), [1, -1, 0, 5], [0, 0, 0, 2]) == [5, -3, 0, 2]
+    assert answers(to_ends(clamp(quotient, 1, 2), 1, 9), [0, 9], [0, 1]) == [1, 2]
+
+
+def test_a_step_is_rounded_to_its_type() -> None:
+    third = np.array(np.float32(1) / np.float32(3)).view(np.uint32).item()
+    assert answers(to_real(step(X / Y), F32), [1], [3]) == [third]
+    product = step(X * Y) - X * Y  # what the step lost
+    assert answers(to_real(product, F32), [1 + 2.0**-23], [1 + 2.0**-23]) == [
+        int(np.array(-(2.0**-46), np.float32).view(np.uint32))
+    ]
+
+
+def test_silence_is_not_spoken() -> None:
+    term = to_ends(require(X < 1, finite(X + 2, "A"), "B"), 0, 9)
+    assert spoken(term) == to_ends(X + 2, 0, 9)
+
+
+def test_a_change_is_made_where_its_clause_is_followed_and_can_be_made_again() -> None:
+    term = step(step(X + 1).by("A") * step(X + 1))
+    twice = at("A", lambda one: one * 2)
+    assert everywhere(term, twice) == step(step(X + 1) * 2 * step(X + 1))
+    assert everywhere(everywhere(term, twice), twice) == step(step(X + 1) * 2 * 2 * step(X + 1))
+    assert everywhere(term, at("B", lambda one: one * 2)) is term
+
+
+@pytest.mark.parametrize(
+    ("conversion", "values", "result"),
+    [
+        (to.X86_CAST, [5, 2.0**31, np.nan, -np.inf], [5, -(2.0**31), -(2.0**31), -(2.0**31)]),
+        (to.FLUSH, [1e-39, -1e-39, 1], [0, 0, 1]),
+        (to.NAN_IN_TAIL, [np.nan] * 17, [np.nan] * 16 + [0]),
+        (to.NAN_TO_LEAST, [np.nan, 1], [-np.inf, 1]),
+        (to.NAN_TO_GREATEST, [np.nan, 1], [np.inf, 1]),
+    ],
+)
+def test_conversions(conversion: to.Conversion, values: list[float], result: list[float]) -> None:
+    codes = answers(to_real(conversion(X), F32), values)
+    found = np.array(codes, np.uint32).view(np.float32)
+    np.testing.assert_array_equal(found, np.array(result, np.float32))
+
+
+def test_what_changes_nothing_is_no_candidate() -> None:
+    x = given([0.4, 1], -1, 1)
+    by_id = {one.id: one.variant for one in quantize.STEPS}
+    with pytest.raises(ValueError, match="nothing to mistake"):
+        by_id["rounds-once"](node_of("SCALED"), *x)
+    with pytest.raises(ValueError, match="nothing to mistake"):  # the second of two has its place in MIN_FIRST alone
+        (by_id["truncates"] + by_id["rounds-once"])(node_of("SCALED"), *x)
+    with pytest.raises(ValueError, match="nothing to mistake"):
+        by_id["ties-away"](node_of("SCALED"), *x)  # what the document says
+    with pytest.raises(ValueError, match="nothing to mistake"):
+        by_id["next-range"](node_of("SCALED"), *x)
+
+
+@pytest.mark.parametrize(("place", "order"), [("next-range", [1, 2, 0]), ("ranges-reversed", [2, 1, 0])])
+def test_parameters_come_from_a_wrong_place(place: str, order: list[int]) -> None:
+    node, x = node_of("SCALED", axis=1), np.arange(6, dtype=np.float32).reshape(2, 3)
+    low, high = np.array([-2, -4, -8], np.float32), np.array([2, 4, 8], np.float32)
+    wrong = misplaced({1: PLACES[place], 2: PLACES[place]}, only="output")(node, x, low, high)
+    right = Variant(())(node, x, low[order], high[order])
+    assert wrong[0].tolist() == right[0].tolist()
+    assert wrong[1].tolist() == Variant(())(node, x, low, high)[1].tolist()  # the outputs' ranges are right
+
+
+def test_indices_of_parameters_that_are_more_than_a_type_numbers() -> None:
+    count = 300
+    x = np.zeros((2, count), np.float32)
+    ends = np.full(count, 1, np.float32)
+    question = Question(node_of("SCALED", axis=1), (x, -ends, ends))
+    assert question.indices(2).tolist() == [*range(count)] * 2
+
+
+def test_two_steps_at_once_are_of_different_roles_and_modes() -> None:
+    same = changed(lambda one: lifted(1) if one.name == "number" else None)
+    a, b, c = often("a", "one", same), often("b", "one", same), often("c", "two", same)
+    (d,), (e,) = in_mode("M", often("d", "three", same)), in_mode("N", often("e", "four", same))
+    pairs = [(one.id, other.id) for one, other in frequent_pairs((a, b, c, d, e))]
+    assert pairs == [("a", "c"), ("a", "d"), ("a", "e"), ("b", "c"), ("b", "d"), ("b", "e"), ("c", "d"), ("c", "e")]
+    known = often("a + c", "one", same)
+    assert "a + c" not in [cause.id for cause, _ in pairs_of((a, c, known))]
+    assert [(cause.id, cause.role) for cause, _ in mistakes_of((a, known))] == [("a", "one"), ("a + c", "one")]
