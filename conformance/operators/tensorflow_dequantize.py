@@ -17,7 +17,7 @@ from tiebreak.conformance.operators.model import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe, step_classes
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_dequantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tensorflow_dequantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.tensorflow_ranges import draw_ranges, end_tensors
 from tiebreak.conformance.semantics.range_dequantize import (
     range_dequantize,

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-import numpy as np
 
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.wrong_steps import Place, taken_from
-from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, encode
-from tiebreak.golden.problem import Array, along
+from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.samples.model import Tensor, bits
 
 F32 = FLOAT_TYPES["float32"]
 Range = tuple[int, int]  # bits of both ends
-
-
-@dataclass(frozen=True)
-class RangedIntegers:
-    """The range of each element, float32, and the integers' type."""
-
-    low: Array
-    high: Array
-    kind: IntegerType
-
-    @property
-    def width(self) -> Array:
-        return np.asarray(self.high - self.low)
-
-    @property
-    def steps(self) -> np.float32:
-        return np.float32(self.kind.highest - self.kind.lowest)
-
-    @property
-    def magnitude(self) -> Array:
-        return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
 
 def draw_ranges(draw: st.DrawFn, wanted: CaseConstraints, shape: tuple[int, ...], axis: int) -> list[Range]:
@@ -71,30 +43,3 @@ def range_bits(specials: bool) -> st.SearchStrategy[Range]:
     if not specials:
         anything = anything.filter(lambda p: all(b & 0x7FFFFFFF < F32.infinity_bits for b in p))
     return st.one_of(around, around, around, above, above, below, any_two, anything)
-
-
-def ranges_over_input(attributes: Mapping[str, Any], x: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """The ends of the range, spread over the input's shape."""
-    axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
-    from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
-    return from_low, to_high
-
-
-def flush_float32(values: Array) -> Array:
-    """Float32 values, subnormal ones as 0 of the same sign."""
-    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), values), values)
-
-
-def ranges_of_elements(
-    attributes: Mapping[str, Any],
-    x: Array,
-    low: Array,
-    high: Array,
-    places: tuple[Place | None, Place | None] | None,
-) -> tuple[Array, Array]:
-    """As ranges_over_input, with the ranges that elements take at wrong places."""
-    if places is None:
-        return ranges_over_input(attributes, x, low, high)
-    axis = attributes.get("axis", -1)
-    own = along(np.arange(low.size).reshape(low.shape), () if axis < 0 else (axis,), x.shape)
-    return taken_from(places, np.broadcast_to(own, x.shape), low, high)

@@ -1,51 +1,89 @@
-"""Tables of mistakes from an operator's variants: one wrong step, and two at once."""
+"""Tables of mistakes from an operator's mutants: one wrong step, and two at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.semantics.causes import JOINT
-from tiebreak.conformance.variants.variant import Variant
+from tiebreak.conformance.variants.mutant import Mutant
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
 
 Table = tuple[tuple[Cause, Mistake], ...]
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong step: its cause's id and role. `mode`: the only one of the operator's that has the step."""
+    """A wrong step: its cause's id and role. `mode`: the only one of the operator's that has the step.
+
+    Two of the same `place` are never wrong at once.
+    """
 
     id: str
     role: str
-    variant: Variant
+    mutant: Mutant
     in_pairs: bool = False
     mode: str = ""
+    place: str = ""
 
     def fits(self, other: Wrong) -> bool:
-        """Whether both may be wrong at once: steps of the same role stand for each other."""
-        return self.role != other.role and (self.mode == other.mode or not self.mode or not other.mode)
+        return self.place != other.place and (self.mode == other.mode or not self.mode or not other.mode)
+
+    @property
+    def is_mode(self) -> bool:
+        """Whether it is another rounding mode, which all operators are compared with anyway."""
+        return self.id.startswith("rounds:") and JOINT not in self.id
 
 
-def often(id: str, role: str, variant: Variant) -> Wrong:
+def often(id: str, role: str, variant: Mutant) -> Wrong:
     """A wrong step that is tried with another one, too."""
     return Wrong(id, role, variant, in_pairs=True)
 
 
-def in_mode(mode: str, *steps: Wrong) -> tuple[Wrong, ...]:
-    return tuple(replace(one, mode=mode) for one in steps)
+def of_place(place: str, *steps: Wrong, mode: str = "") -> tuple[Wrong, ...]:
+    return tuple(replace(one, place=place, mode=mode) for one in steps)
+
+
+def likelier(ids: Sequence[str], steps: Sequence[Wrong]) -> tuple[Wrong, ...]:
+    """The steps with these ids first, in that order."""
+    places = {id_: place for place, id_ in enumerate(ids)}
+    return tuple(sorted(steps, key=lambda one: places.get(one.id, len(ids))))
 
 
 def mistakes_of(steps: Sequence[Wrong]) -> Table:
-    return tuple((Cause(one.id, one.role), one.variant) for one in steps)
+    """A backend for each id; what several modes have by one id is one."""
+    by_id: dict[str, list[Wrong]] = {}
+    for one in steps:
+        if not one.is_mode:
+            by_id.setdefault(one.id, []).append(one)
+    return tuple((Cause(id_, own[0].role), backend_of([one.mutant for one in own])) for id_, own in by_id.items())
+
+
+def backend_of(mutants: Sequence[Mutant]) -> Mistake:
+    """The first of these that has something to change."""
+    if len(mutants) == 1:
+        return mutants[0]
+
+    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+        for mutant in mutants:
+            with suppress(ValueError):
+                return mutant(node, *inputs)
+        raise ValueError("there is nothing to mistake")
+
+    return run
 
 
 def pairs_of(steps: Sequence[Wrong]) -> Table:
     """Two frequent wrong steps at once, where no single one is known by both names."""
     known = {one.id for one in steps}
-    every = ((f"{one.id}{JOINT}{other.id}", one, other) for one, other in frequent_pairs(steps))
-    return tuple((Cause(id_, one.role), one.variant + other.variant) for id_, one, other in every if id_ not in known)
+    every = (
+        Wrong(f"{one.id}{JOINT}{other.id}", one.role, one.mutant + other.mutant) for one, other in frequent_pairs(steps)
+    )
+    return mistakes_of([pair for pair in every if pair.id not in known])
 
 
 def frequent_pairs(steps: Sequence[Wrong]) -> Iterator[tuple[Wrong, Wrong]]:

@@ -123,6 +123,12 @@ def as_x86_casts(values: Array) -> Array:
     return np.where((values >= -(2.0**31)) & (values < 2.0**31), values, -(2.0**31))
 
 
+def dropped_to_bfloat16(values: Array) -> Array:
+    """float32 numbers without the bits that a bfloat16 does not have."""
+    codes = np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)
+    return codes.view(np.float32).astype(values.dtype)
+
+
 def nan_in_tail(values: Array) -> Array:
     """0 for NaN in the tail of a vector loop of 16."""
     at = np.arange(values.size).reshape(values.shape)
@@ -130,11 +136,12 @@ def nan_in_tail(values: Array) -> Array:
 
 
 FLOAT16, BFLOAT16 = Conversion("float16", in_float16), Conversion("bfloat16", in_bfloat16)
-CUT_TO_BFLOAT16 = Conversion("cut to bfloat16", cut_to_bfloat16)
+CUT_TO_BFLOAT16 = Conversion("cut to bfloat16", dropped_to_bfloat16)
 CUT_TO_FLOAT32 = Conversion("cut to float32", lambda values: cut_off(values, "float32").astype(np.float64))
 SIX_DIGITS = Conversion("six digits", of_six_digits)
 POWER_BELOW = Conversion("the power of two below", to_power_of_two_below)
 FLUSH = Conversion("subnormals to zero", flushed)
+ESTIMATE = Conversion("the estimate of the reciprocal, of 12 bits", estimate)
 X86_CAST = Conversion("a cast to int32 as on x86", as_x86_casts)
 NAN_IN_TAIL = Conversion("NaN to 0 in the tail of 16", nan_in_tail)
 NAN_TO_LEAST = Conversion("NaN below all", lambda values: np.where(np.isnan(values), -np.inf, values))

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from tiebreak.conformance.variants.variant import Question, Variant, posed
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, posed
 from tiebreak.golden.problem import Array, Elementwise, codes_of
 
 # Which parameters an element takes: from the index of its own ones, for an input of that shape, and their number.
@@ -51,34 +51,34 @@ ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min a
 }
 
 
-def misplaced(places: Mapping[int, Place], *, only: str) -> Variant:
+def misplaced(places: Mapping[int, Place], *, only: str) -> Mutant:
     """Elements of the output `only` take these inputs from elsewhere."""
 
-    def pose(question: Question, problem: Elementwise) -> Elementwise:
-        sizes = [question.inputs[number].size for number in places]
+    def pose(call: NodeCall, problem: Elementwise) -> Elementwise:
+        sizes = [call.inputs[number].size for number in places]
         if problem.output != only or min(sizes) < 2 or not problem.operands[0].size:
             return problem
         operands = list(problem.operands)
         for number, place in places.items():
-            array = question.inputs[number]
-            own = question.indices(number).reshape(problem.shape)
+            array = call.inputs[number]
+            own = call.indices(number).reshape(problem.shape)
             operands[number] = codes_of(array).reshape(-1)[(place(own, array.size) % array.size).reshape(-1)]
         return replace(problem, operands=tuple(operands))
 
     return posed(pose)
 
 
-def first_for_all(*numbers: int) -> Variant:
+def first_for_all(*numbers: int) -> Mutant:
     """The first value of these inputs serves every element, in all outputs."""
 
-    def pose(question: Question, problem: Elementwise) -> Elementwise:
-        if min(question.inputs[number].size for number in numbers) < 2:
+    def pose(call: NodeCall, problem: Elementwise) -> Elementwise:
+        if min(call.inputs[number].size for number in numbers) < 2:
             return problem
-        missing = len(question.inputs) - len(problem.operands)  # outputs of parameters lack the first inputs
+        missing = len(call.inputs) - len(problem.operands)  # outputs of parameters lack the first inputs
         operands = list(problem.operands)
         for number in numbers:
             codes = operands[number - missing]
-            operands[number - missing] = np.full_like(codes, codes_of(question.inputs[number]).flat[0])
+            operands[number - missing] = np.full_like(codes, codes_of(call.inputs[number]).flat[0])
         return replace(problem, operands=tuple(operands))
 
     return posed(pose)

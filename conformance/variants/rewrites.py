@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from tiebreak.conformance.variants.changes import Change, matched, of_operation
+from tiebreak.conformance.variants.changes import Change, everywhere, matched, of_operation
 from tiebreak.conformance.variants.conversions import FLUSH
-from tiebreak.conformance.variants.variant import Variant, changed
+from tiebreak.conformance.variants.mutant import Mutant, written
 from tiebreak.golden.arithmetic.term import (
     DOWN,
     TOWARD_ZERO,
     Term,
+    held,
     in_type,
     is_negative,
     rounded,
@@ -20,6 +21,7 @@ from tiebreak.golden.arithmetic.term import (
     where,
 )
 from tiebreak.golden.elements import FloatType
+from tiebreak.golden.problem import Elementwise
 
 HALF = Fraction(1, 2)
 
@@ -121,14 +123,23 @@ def flushed(one: Term) -> Term | None:
     return FLUSH(one) if one.name in ("operand", "step") else None
 
 
-def all_steps_in(kind: FloatType) -> Variant:
-    """All steps in another type, and a real result, too."""
+def all_steps_in(kind: FloatType, *, operands: bool = False) -> Mutant:
+    """All steps in another type, a real result, too, and if said so the real operands."""
 
-    def change(one: Term) -> Term | None:
-        if one.name not in ("to-ends", "to-float"):
-            return None
-        own = as_written(one.args[0])
-        put_out = own if one.name == "to-ends" or own.name == "operand" else step(own)
-        return replace(one, args=(in_type(put_out, kind),))
+    def make(p: Elementwise) -> Change:
+        def inner(one: Term) -> Term | None:
+            if one.name == "step" and one.constant:
+                return replace(one, constant=None)
+            is_real = one.name == "operand" and isinstance(p.kinds[one.constant[0]], FloatType)
+            return held(one, kind) if operands and is_real else None
 
-    return changed(change)
+        def change(one: Term) -> Term | None:
+            if one.name not in ("to-ends", "to-float"):
+                return None
+            own = as_written(one.args[0])
+            put_out = own if one.name == "to-ends" or own.name == "operand" else step(own)
+            return replace(one, args=(in_type(everywhere(put_out, inner), kind),))
+
+        return change
+
+    return written(make)

@@ -19,11 +19,11 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, Elementwise, array_of
 
 Output = tuple[Elementwise, Term]  # what is asked of its elements, and how it is computed
-WrongOutput = Callable[["Question", Elementwise, Term], Output]
+WrongOutput = Callable[["NodeCall", Elementwise, Term], Output]
 
 
 @dataclass(frozen=True)
-class Question:
+class NodeCall:
     """A call of a node, equal to another one with the same bits: what is asked of each element of its outputs."""
 
     node: Node = field(compare=False)
@@ -36,7 +36,7 @@ class Question:
 
     @cached_property
     def outputs(self) -> tuple[Output, ...]:
-        return tuple((problem, term_of(Form(problem))) for problem in self.problems_with(self.inputs))
+        return tuple((problem, term_of(ProblemForm(problem))) for problem in self.problems_with(self.inputs))
 
     @cached_property
     def evaluations(self) -> dict[tuple[int, ...], BackendEvaluation]:
@@ -73,13 +73,13 @@ class Question:
 
 
 @lru_cache(maxsize=2)
-def kept(question: Question) -> Question:
-    """The same question as before, with what was computed for it."""
-    return question
+def kept(call: NodeCall) -> NodeCall:
+    """The same call as before, with what was computed for it."""
+    return call
 
 
 @dataclass(frozen=True)
-class Form:
+class ProblemForm:
     """What a problem says but for its operands."""
 
     problem: Elementwise = field(compare=False)
@@ -92,17 +92,17 @@ class Form:
 
 
 @lru_cache(maxsize=1 << 8)
-def term_of(form: Form) -> Term:
+def term_of(form: ProblemForm) -> Term:
     return spoken(oracle.term_of(form.problem, oracle.formula_of(form.problem)))
 
 
 @lru_cache(maxsize=1 << 12)
-def changed_term(make: Callable[[Elementwise], Change], form: Form, term: Term) -> Term:
+def changed_term(make: Callable[[Elementwise], Change], form: ProblemForm, term: Term) -> Term:
     return everywhere(term, make(form.problem))
 
 
 @dataclass(frozen=True)
-class Variant:
+class Mutant:
     """One or several changes of what a backend computes.
 
     It raises ValueError where one of them has nothing to change, so that it is no candidate there.
@@ -110,41 +110,41 @@ class Variant:
 
     changes: tuple[WrongOutput, ...]
 
-    def __add__(self, other: Variant) -> Variant:
+    def __add__(self, other: Mutant) -> Mutant:
         """Both at once, this one first."""
-        return Variant((*self.changes, *other.changes))
+        return Mutant((*self.changes, *other.changes))
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
-        question = kept(Question(node, inputs))
-        outputs = question.outputs
+        call = kept(NodeCall(node, inputs))
+        outputs = call.outputs
         for change in self.changes:
-            wrong = tuple(change(question, *output) for output in outputs)
+            wrong = tuple(change(call, *output) for output in outputs)
             if all(new is old and term == own for (new, term), (old, own) in zip(wrong, outputs, strict=True)):
                 raise ValueError("there is nothing to mistake")
             outputs = wrong
-        return tuple(question.computed(*output) for output in outputs)
+        return tuple(call.computed(*output) for output in outputs)
 
 
-def posed(change: Callable[[Question, Elementwise], Elementwise]) -> Variant:
+def posed(change: Callable[[NodeCall, Elementwise], Elementwise]) -> Mutant:
     """Something else is asked: of other operands, or by other attributes. It comes before changes of the term."""
 
-    def apply(question: Question, problem: Elementwise, term: Term) -> Output:
-        new = change(question, problem)
-        return (problem, term) if new is problem else (new, term_of(Form(new)))
+    def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
+        new = change(call, problem)
+        return (problem, term) if new is problem else (new, term_of(ProblemForm(new)))
 
-    return Variant((apply,))
+    return Mutant((apply,))
 
 
-def written(make: Callable[[Elementwise], Change], *, only: Collection[str] = ()) -> Variant:
+def written(make: Callable[[Elementwise], Change], *, only: Collection[str] = ()) -> Mutant:
     """Parts of the term are changed, in those of all outputs or of some `only`."""
 
-    def apply(question: Question, problem: Elementwise, term: Term) -> Output:
-        return problem, term if only and problem.output not in only else changed_term(make, Form(problem), term)
+    def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
+        return problem, term if only and problem.output not in only else changed_term(make, ProblemForm(problem), term)
 
-    return Variant((apply,))
+    return Mutant((apply,))
 
 
-def changed(*changes: Change, only: Collection[str] = ()) -> Variant:
+def changed(*changes: Change, only: Collection[str] = ()) -> Mutant:
     """As written, of the first of these changes that has something for a part."""
 
     def change(one: Term) -> Term | None:

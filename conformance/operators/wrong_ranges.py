@@ -1,0 +1,54 @@
+"""Wrong ranges of QuantizeV2 and Dequantize, as changes of their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tiebreak.conformance.operators.wrong_terms import Wrong, often
+from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.changes import Change, operands_of
+from tiebreak.conformance.variants.mutant import Mutant, written
+from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, misplaced
+from tiebreak.golden.arithmetic.term import Numeric, Term, greatest, least, lifted, magnitude
+from tiebreak.golden.problem import Elementwise
+
+End = Callable[[Term, Term], Numeric]  # from min_range and max_range
+
+
+def given_range(p: Elementwise) -> tuple[Term, Term]:
+    every = operands_of(p)
+    return every["min_range"], every["max_range"]
+
+
+def of_range(low: End, high: End) -> Mutant:
+    def change(p: Elementwise) -> Change:
+        ends = given_range(p)
+        return dict(zip(ends, (lifted(end(*ends)) for end in (low, high)), strict=True)).get
+
+    return written(change)
+
+
+def converted_range(conversion: to.Conversion) -> Mutant:
+    return of_range(lambda low, high: conversion(low), lambda low, high: conversion(high))
+
+
+def larger(low: Term, high: Term) -> Term:
+    return greatest(magnitude(low), magnitude(high))
+
+
+def wrong_ranges(types: str, ends: str) -> Iterator[Wrong]:
+    """`types` and `ends` are the roles of the range's type and of its ends."""
+    yield often("range-in-bfloat16", types, converted_range(to.BFLOAT16))
+    yield often("range-in:float16", types, converted_range(to.FLOAT16))
+    yield Wrong("range-made-symmetric", ends, of_range(lambda low, high: -1 * larger(low, high), larger))
+    extended = of_range(lambda low, high: least(low, 0), lambda low, high: greatest(high, 0))
+    yield Wrong("range-extended-to-zero", ends, extended)
+
+
+def misplaced_ranges() -> Iterator[Wrong]:
+    for name, place in PLACES.items():
+        id_ = name.replace("one-for-all:first range", "one-for-all:range")
+        yield Wrong(id_, "axis", misplaced({1: place, 2: place}, only="output"), name in FREQUENT_PLACES)
+    for name, places in ENDS.items():
+        ends = {number: place for number, place in enumerate(places, start=1) if place}
+        yield Wrong(name, "axis", misplaced(ends, only="output"), name in ("one-for-all:min", "one-for-all:max"))
