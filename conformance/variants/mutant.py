@@ -42,6 +42,10 @@ class NodeCall:
     def evaluations(self) -> dict[tuple[int, ...], BackendEvaluation]:
         return {}
 
+    @cached_property
+    def arrays(self) -> dict[tuple[tuple[int, ...], Term], Array]:
+        return {}
+
     def problems_with(self, inputs: tuple[Array, ...]) -> list[Elementwise]:
         found = get_operator(self.node.operator).problems(self.node, inputs)
         return [one for one in found if isinstance(one, Elementwise)]
@@ -52,10 +56,11 @@ class NodeCall:
         if key not in self.evaluations:
             own = problem.operands, problem.kinds, problem.working
             self.evaluations[key] = BackendEvaluation(*own, oracle.signed_value_of)
-        codes = self.evaluations[key].answer(term)
-        if isinstance(problem.result, FloatType):
-            codes = codes.view(np.uint64)
-        return array_of(problem.result.name, problem.shape, codes)
+        if (key, term) not in self.arrays:
+            codes = self.evaluations[key].answer(term)
+            codes = codes.view(np.uint64) if isinstance(problem.result, FloatType) else codes
+            self.arrays[key, term] = array_of(problem.result.name, problem.shape, codes)
+        return self.arrays[key, term]
 
     def indices(self, number: int) -> Array:
         """Which element of an input each element of the first output takes, by the operands that the document gives it.

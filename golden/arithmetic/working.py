@@ -44,12 +44,14 @@ class Column:
     values: Array
     undefined: Array
     lost: Array
-    rest: Array | float = 0.0
+    rest: Array | float = 0.0  # a float is 0: nothing is missing
     states: Array | None = None
 
     @property
     def known(self) -> Column:
         """For what needs the exact number: lost, too, where a rest is missing."""
+        if type(self.rest) is float:
+            return self
         return replace(self, lost=self.lost | (np.asarray(self.rest) != 0), rest=0.0)
 
 
@@ -68,7 +70,7 @@ class ArrayEvaluation:
     ) -> None:
         self.codes, self.kinds, self.kind, self.read = operands, kinds, kind, read
         self.size = operands[0].size
-        self.made: dict[tuple[Term, FloatType | None], Column] = {}
+        self.made: dict[tuple[Term, str | None], Column] = {}
 
     def solve(self, term: Term) -> tuple[Array, Array]:
         """(codes int64, states uint8) of a term that ends in a result."""
@@ -93,9 +95,10 @@ class ArrayEvaluation:
             codes[place] = code if code < 1 << 63 else code - (1 << 64)
 
     def part(self, term: Term, kind: FloatType | None) -> Column:
-        if (term, kind) not in self.made:
-            self.made[term, kind] = self.rules[term.name](self, term, kind)
-        return self.made[term, kind]
+        key = (term, kind.name if kind else None)
+        if key not in self.made:
+            self.made[key] = self.rules[term.name](self, term, kind)
+        return self.made[key]
 
     @property
     def rules(self) -> Mapping[str, Rule]:
