@@ -16,7 +16,7 @@ from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OURS
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
-from tiebreak.reports.root_cause import UNWRITTEN
+from tiebreak.reports.root_cause import UNWRITTEN, UNWRITTEN_TEXT
 from tiebreak.reports.severity import severity, share_text
 
 Key = TypeVar("Key", bound=Hashable)
@@ -152,11 +152,15 @@ def where_given(answer: Mapping[str, Any]) -> str:
 
 
 def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """What changes from a call to the next, once for a library and what it says."""
+    """What changes from a call to the next, once for a library and its cause, or what it says."""
     changing = [row for row in info.get("failures", []) if row["fault"] == NOT_DETERMINISTIC]
-    for what, rows in by_library(info, changing, lambda row: gist(str(row["message"]))):
+    for what, rows in by_library(info, changing, why_it_changes):
         ids, cases = tuple(str(row["id"]) for row in rows), sum(row["cases"] for row in rows)
         yield Finding(*who_and_operators(rows), what, plural(cases, "case"), ids)
+
+
+def why_it_changes(row: Mapping[str, Any]) -> str:
+    return UNWRITTEN_TEXT if row.get("cause_id") == UNWRITTEN else gist(str(row["message"]))
 
 
 def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
