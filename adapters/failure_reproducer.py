@@ -56,6 +56,37 @@ def failure_script(title: str, node: Node, inputs: Sequence[Array], failure: Fai
     return "\n\n".join(parts) + "\n"
 
 
+def answered_script(title: str, node: Node, inputs: Sequence[Array], lines: str) -> str:
+    """The script of a forbidden call. It exits with 1 while that is answered or ends the process, 0 once rejected."""
+    failure = Failure("forbidden call", "", "answered", (), STARTING, 0)
+    parts = [
+        f'"""{safe_in_source(title)}\n\n'
+        "Exits with 1 while the call is answered, with 0 once it is rejected, with 2 if the library can't be run.\n"
+        'Save it to a file first: it starts itself again to make the call.\n"""',
+        "import os\nimport subprocess\nimport sys\nimport time",
+        watching(failure),
+        REJECTED,
+        PLAIN,
+        *input_lines(node, inputs, lines),
+        lines.strip(),
+        ANSWERED,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+ANSWERED = """
+print(library)
+print("answered with", *(np.asarray(output).reshape(-1)[:4] for output in outputs), flush=True)
+os._exit(1)
+""".strip("\n")
+
+REJECTED = """
+def failed(kind, error, trace):
+    print(f"rejected: {kind.__name__}: {error}", flush=True)
+    os._exit(NO_LIBRARY if issubclass(kind, ImportError) else 0)
+""".strip("\n")
+
+
 def watching(failure: Failure) -> str:
     """The part of the script that starts the child process and reports how it ended."""
     kind = failure.verdict if failure.fault in ("", failure.verdict) else f"{failure.verdict} ({failure.fault})"

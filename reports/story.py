@@ -246,7 +246,10 @@ def cases_tried(run: Run) -> Counter[tuple[str, str]]:
 
 
 def calls(run: Run) -> Iterator[Finding]:
-    """Forbidden calls that are answered, and valid nodes that are refused, where the document is the backend's own."""
+    """Forbidden calls that are answered, and valid nodes that are refused, where the document is the backend's own.
+
+    Their ids are A001 and R001 and so on, numbered in this order.
+    """
     yield from answered_calls(run.info)
     yield from refused_nodes(run)
 
@@ -255,8 +258,9 @@ def answered_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
     own = (row for row in info.get("forbidden", []) if row.get("document", OWN) == OWN)
     answered = [row for row in own if row["answer"] != "rejected"]
     groups = by_library(info, answered, lambda row: (row["operator"], row["what"], row["answer"]))
-    for (_, what, answer), rows in groups:
-        yield Finding(*who_and_operators(rows), f"forbidden call {answer}: {what}", rows[0]["clause"])
+    for number, ((_, what, answer), rows) in enumerate(groups, start=1):
+        text, ids = f"forbidden call {answer}: {what}", (f"A{number:03d}",)
+        yield Finding(*who_and_operators(rows), text, rows[0]["clause"], ids)
 
 
 def refused_nodes(run: Run) -> Iterator[Finding]:
@@ -269,9 +273,10 @@ def refused_nodes(run: Run) -> Iterator[Finding]:
         reason = gist(str(rows["message"].mode().iloc[0]))
         groups[libraries[str(backend)], str(operator), len(rows), reason].append(str(backend))
     planned = Counter(zip(own["backend"].tolist(), own["operator"].tolist(), strict=True))
-    for (_, operator, cases, reason), names in groups.items():
+    for number, ((_, operator, cases, reason), names) in enumerate(groups.items(), start=1):
         how_much = f"refused: {cases:,} of {planned[names[0], operator]:,} cases"
-        yield Finding(tuple(names), (operator,), f"refuses valid nodes; the commonest reason: {reason}", how_much)
+        what = f"refuses valid nodes; the commonest reason: {reason}"
+        yield Finding(tuple(names), (operator,), what, how_much, (f"R{number:03d}",))
 
 
 def silent(info: Mapping[str, Any]) -> Iterator[Finding]:
