@@ -46,8 +46,8 @@ class WorkerProcess:
     """One worker, its pipes, its shared memory and a file for its standard error.
 
     `memory_limit` is in bytes of resident memory of the worker and its children together. `cores` are the processor's
-    cores that it may use; none means all. `command` starts it, if not what the spec names. `variables` come on top of the
-    environment. Every wait has a deadline in time.monotonic() seconds and raises
+    cores that it may use; none means all. `command` starts it, if not what the spec names. `variables` come on top of
+    the environment. Every wait has a deadline in time.monotonic() seconds and raises
     TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
     """
 

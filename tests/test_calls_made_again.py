@@ -104,7 +104,7 @@ def test_a_script_makes_the_call_again_and_sees_what_changes(
     assert code == 0 and text.count("True") == 3 * 7, text
 
 
-# Memory of the size of the output that a process gets from its allocator and never writes: at every call it is the same.
+# Memory that a process gets from its allocator and never writes: at every call it is the same.
 UNWRITTEN = """
 import ctypes
 allocator = ctypes.CDLL(None)

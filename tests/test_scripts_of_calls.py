@@ -1,4 +1,4 @@
-"""Each forbidden call that is answered and each valid node that is refused has an id, and a script that exits with 1."""
+"""Each forbidden call that is answered, and each valid node that is refused, has a script that exits with 1."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ MOST_CHANGING = 256  # of which the outputs change
 
 
 def unwritten_elements(backend: Runner, records: BackendRecords) -> dict[str, Array]:
-    """By case id, which elements (bool, of all outputs) are what the call before left, or what memory was filled with."""
+    """By case id, which elements (bool, of all outputs) are what the call before left, or filled memory."""
     found = left_by_others(backend, records)
     if not isinstance(backend, IsolatedBackend):
         return found
