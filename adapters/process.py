@@ -74,7 +74,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             bufsize=0,
-            env=worker_environment(os.environ) | variables,
+            env={**worker_environment(os.environ), **variables},
             pass_fds=[self.arena.descriptor],
             start_new_session=True,  # so that its children can be ended with it
         )

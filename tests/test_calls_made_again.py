@@ -80,7 +80,7 @@ def script(folder: Path, node: Node, inputs: tuple[Array, ...], lines: str, *fli
         text = text.replace("\nimport os\n", f"\nimport os\n{COUNTED}{imported}\n\ncounted({owner}, {name!r})\n", 1)
     path.write_text(text, encoding="utf-8")
     words = [sys.executable, "-I", str(path)]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=120, env={}, check=False)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600, env={}, check=False)
     return done.returncode, done.stdout + done.stderr
 
 

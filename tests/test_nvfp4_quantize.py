@@ -178,7 +178,7 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None
 
 
 def test_who_follows_cudnns_text_is_told_in_both_of_its_steps() -> None:
-    """scale = quantize_round_up(amax / vmax), output = quantize_round_to_even(vals / scale): another document's rule."""
+    """scale = quantize_round_up(amax / vmax), output = quantize_round_to_even(vals / scale): no rule of ours."""
     counts = named(TwoLevelPipeline(scale=by_whole(np.ceil), scaled=by_division))
     assert set(counts) == {"scales rounded up, divides by the scale"}, counts
 

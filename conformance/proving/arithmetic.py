@@ -61,7 +61,7 @@ class Evaluation:
         np.minimum(np.maximum(bounded, least, out=bounded), most, out=bounded)
         if np.isnan(bounded).any():
             bounded[np.isnan(bounded)] = NO_CODE
-        codes = bounded.astype(np.int32)
+        codes: Array = bounded.astype(np.int32)
         codes += np.int32(pair.zero_point)
         return codes
 

@@ -41,16 +41,14 @@ def failure_rows(results: Iterable[ResultRow], versions: Mapping[str, str], unwr
             groups[key][message if message in groups[key] or len(groups[key]) < MOST_MESSAGES else ""].append(row)
     kinds = [(key, text, rows) for key, messages in groups.items() for text, rows in messages.items()]
     kinds.sort(key=lambda kind: (was_not_run(kind[2][0]["fault"], kind[2][0]["message"]), -len(kind[2])))
-    found = [
-        (failure_row(f"F{n:03d}", key, rows, versions), text) for n, (key, text, rows) in enumerate(kinds, start=1)
-    ]
-    return [row | {"cause_id": text} if text == UNWRITTEN else row for row, text in found]
+    return [failure_row(f"F{n:03d}", key, rows, versions, text) for n, (key, text, rows) in enumerate(kinds, start=1)]
 
 
-def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[str, str]) -> FailureRow:
+def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[str, str], message: str) -> FailureRow:
+    """`message` is what the rows have in common."""
     backend, operator, verdict, fault = key
     witness = min(rows, key=lambda row: (int(row["elements"]), str(row["case"])))
-    return {
+    found: FailureRow = {
         "id": name,
         "backend": backend,
         "version": versions.get(backend, ""),
@@ -61,6 +59,9 @@ def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[st
         "message": Counter(str(row["message"]) for row in rows).most_common(1)[0][0],
         "witness": {"case": str(witness["case"]), "message": str(witness["message"])},
     }
+    if message == UNWRITTEN:
+        found["cause_id"] = UNWRITTEN
+    return found
 
 
 def was_not_run(fault: str, message: str) -> bool:
