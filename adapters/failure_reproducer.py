@@ -1,8 +1,8 @@
 """Standalone scripts that show a failure: a crash, a hang, an exception, malformed outputs or outputs that change.
 
 The script starts itself again as a child process that makes the call, and reports how the child ended. Outputs that
-change may be memory that nobody wrote, which in a process of its own may happen to be the same at every call: then the
-call is made in two further processes whose memory is filled with a byte before the library gets it.
+change may be memory that nobody wrote. In a process of its own that may be the same at every call. So the call is then
+made in two further processes, whose memory is filled with a byte before the library gets it.
 """
 
 from __future__ import annotations

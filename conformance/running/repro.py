@@ -61,9 +61,9 @@ class NoScript(InvalidInput):
 def reproducer(folder: Path, name: str, named: str = "") -> str:
     """The script for one finding of a run. `named` is the backend's spec if it is not one of Tiebreak's own.
 
-    `name` is the id of a discrepancy, a root cause (for its smallest witness), a contradiction, a failure, a call that
-    is answered although it is forbidden or refused although it is valid, or a case that failed. If the backend writes
-    no scripts, this one replays the case in Tiebreak. InvalidInput for an unknown id.
+    `name` is the id of a discrepancy, a root cause (for its smallest witness), a contradiction, a failure, a call, or a
+    case that failed. If the backend writes no scripts, this one replays the case in Tiebreak. InvalidInput for an
+    unknown id.
     """
     run = read_run(folder)
     if is_contradiction(name):
