@@ -7,8 +7,8 @@ change the other. The script needs the library and NumPy, and no Tiebreak.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tiebreak.adapters.reproducer import input_lines, safe_in_source
 from tiebreak.golden.nodes import Node
@@ -34,7 +34,8 @@ class ShownCall:
 class AnswerSide:
     """One of two answers: the calls of a process, the last of which gives it, and its place in the outputs.
 
-    `where` says in words where it is given, `recorded` is the bits and the number that were.
+    `where` says in words where it is given, `recorded` is the bits and the number that were. `variables` are of the
+    process's environment.
     """
 
     calls: Sequence[ShownCall]
@@ -42,6 +43,7 @@ class AnswerSide:
     index: int
     where: str
     recorded: str
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -87,9 +89,10 @@ def contradiction_script(title: str, operands: Sequence[Sequence[str]], sides: t
         "Exits with 1 while the two answers to the same numbers differ, with 0 once they do not, with 2 if the\n"
         "library can't be run. Each answer is that of a process of its own.\n"
         '"""',
-        "import subprocess\nimport sys",
+        "import os\nimport subprocess\nimport sys",
         *sources,
         f'OPERANDS = "{safe_in_source(told)}"\nRECORDED = {tuple(recorded)!r}\nTIMES = {TIMES if one == other else 1}',
+        f"VARIABLES = {tuple(dict(side.variables) for side in sides)!r}  # of each one's environment",
         ASK,
     ]
     return "\n\n".join(parts) + "\n"
@@ -101,8 +104,9 @@ def quoted(source: str) -> str:
 
 
 ASK = """
-def answer(source):
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
+def answer(source, variables):
+    environment = {**os.environ, **variables}
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=environment)
     told = [line for line in done.stdout.splitlines() if line.startswith("the answer is ")]
     if not told:
         print(f"could not run: exit status {done.returncode}: {done.stderr.strip()[-300:]}")
@@ -111,7 +115,7 @@ def answer(source):
 
 
 print("operands:", OPERANDS)
-answers = [answer(source) for source in (ONE, OTHER) for _ in range(TIMES)]
+answers = [answer(*side) for side in zip((ONE, OTHER), VARIABLES) for _ in range(TIMES)]
 for told, where in zip((answers[0], answers[-1]), RECORDED):
     print(f"{told}; recorded {where}")
 different = len({told.partition(" that is ")[0] for told in answers})

@@ -1,6 +1,8 @@
 """Standalone scripts that show a failure: a crash, a hang, an exception, malformed outputs or outputs that change.
 
-The script starts itself again as a child process that makes the call, and reports how the child ended.
+The script starts itself again as a child process that makes the call, and reports how the child ended. Outputs that
+change may be memory that nobody wrote. In a process of its own that may be the same at every call. So the call is then
+made in two further processes, whose memory is filled with a byte before the library gets it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from tiebreak.adapters.filled_memory import BYTES
 from tiebreak.adapters.outcome import NOT_DETERMINISTIC, OUT_OF_MEMORY
 from tiebreak.adapters.reproducer import CALL, input_lines, safe_in_source
 from tiebreak.golden.nodes import Node
@@ -42,14 +45,46 @@ def failure_script(title: str, node: Node, inputs: Sequence[Array], failure: Fai
         f'"""{safe_in_source(title)}\n\n'
         "Exits with 1 while the call fails, with 0 once its outputs have the right form, with 2 if the library can't\n"
         'be run. Save it to a file first: it starts itself again to make the call.\n"""',
-        "import os\nimport subprocess\nimport sys\nimport time",
+        "import os\nimport subprocess\nimport sys\nimport tempfile\nimport time",
         watching(failure),
+        FILLED if failure.fault == NOT_DETERMINISTIC else PLAIN,
         *input_lines(node, inputs, lines),
         lines.strip(),
         *([again(lines)] if failure.fault == NOT_DETERMINISTIC else []),
         form_check(node, failure),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def answered_script(title: str, node: Node, inputs: Sequence[Array], lines: str) -> str:
+    """The script of a forbidden call. It exits with 1 while that is answered or ends the process, 0 once rejected."""
+    failure = Failure("forbidden call", "", "answered", (), STARTING, 0)
+    parts = [
+        f'"""{safe_in_source(title)}\n\n'
+        "Exits with 1 while the call is answered, with 0 once it is rejected, with 2 if the library can't be run.\n"
+        'Save it to a file first: it starts itself again to make the call.\n"""',
+        "import os\nimport subprocess\nimport sys\nimport time",
+        watching(failure),
+        REJECTED,
+        PLAIN,
+        *input_lines(node, inputs, lines),
+        lines.strip(),
+        ANSWERED,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+ANSWERED = """
+print(library)
+print("answered with", *(np.asarray(output).reshape(-1)[:4] for output in outputs), flush=True)
+os._exit(1)
+""".strip("\n")
+
+REJECTED = """
+def failed(kind, error, trace):
+    print(f"rejected: {kind.__name__}: {error}", flush=True)
+    os._exit(NO_LIBRARY if issubclass(kind, ImportError) else 0)
+""".strip("\n")
 
 
 def watching(failure: Failure) -> str:
@@ -74,12 +109,12 @@ def resident(pid):
         return 0
 
 
-def watch():
+def watch(variables={}):
     if not os.path.isfile(globals().get("__file__", "")):
         print("save this script to a file first: it starts itself again to make the call")
         return 2
     command = [sys.executable, *(["-I"] if sys.flags.isolated else []), __file__]
-    child = subprocess.Popen(command, env={**os.environ, CHILD: "1"})
+    child = subprocess.Popen(command, env={**os.environ, CHILD: "1", **variables})
     ends, how = time.monotonic() + SECONDS, ""
     while child.poll() is None and not how:
         time.sleep(0.05)
@@ -103,11 +138,39 @@ def failed(kind, error, trace):
     print(f"{kind.__name__}: {error}", flush=True)
     os._exit(NO_LIBRARY if issubclass(kind, ImportError) else 1)
 
+'''.strip("\n")
 
+PLAIN = """
 if CHILD not in os.environ:
     sys.exit(watch())
 sys.excepthook = failed
-'''.strip("\n")
+""".strip("\n")
+
+FILLED = f"""
+KEEP_IN = "FAILURE_SCRIPT_KEEPS_OUTPUTS_IN"  # in the environment of such a child: a file
+
+
+def watch_in_filled_memory():
+    \"\"\"Whether the outputs are others where glibc fills memory with another byte before the library gets it.\"\"\"
+    given = []
+    for byte in {BYTES}:
+        tunables = f"glibc.malloc.perturb={{byte ^ 0xFF}}:glibc.malloc.tcache_count=0"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "outputs")
+            if code := watch({{"GLIBC_TUNABLES": tunables, KEEP_IN: path}}):
+                return code
+            with open(path) as kept:
+                given.append(kept.read())
+        print(f"where memory is filled with {{byte:#04x}}, the outputs are, byte by byte: {{given[-1][:200]}}")
+    if given[0] == given[1]:
+        print("The outputs do not change here: this may need the calls that came before it in its run.")
+    return int(given[0] != given[1])
+
+
+if CHILD not in os.environ:
+    sys.exit(watch() or watch_in_filled_memory())
+sys.excepthook = failed
+""".strip("\n")
 
 
 def again(lines: str) -> str:
@@ -154,4 +217,9 @@ def form_check(node: Node, failure: Failure) -> str:
             'print(f"identical calls that give what the first one gave: {same}")',
         ]
         same += " and all(same)"
+        lines += [
+            "if KEEP_IN in os.environ:",
+            '    with open(os.environ[KEEP_IN], "w") as kept:',
+            '        kept.write("; ".join(output.tobytes().hex(" ") for output in outputs))',
+        ]
     return "\n".join([*lines, f"sys.exit(0 if {same} else 1)"])

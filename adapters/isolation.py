@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tiebreak.adapters.arena import WrittenOver
@@ -76,6 +77,7 @@ class IsolatedBackend:
     hung_alone: bool = False  # a case hung as its worker's first: further hangs are believed at once
     worker: WorkerProcess | None = None
     command: tuple[str, ...] = ()  # what starts the worker, if it is not what the spec names
+    variables: Mapping[str, str] = field(default_factory=dict)  # of the worker's environment, on top of our own
     double: IsolatedBackend | None = None  # see in_another_process
 
     def start(self) -> None:
@@ -83,7 +85,7 @@ class IsolatedBackend:
         if self.abandoned:
             raise Abandoned
         try:
-            worker = WorkerProcess(self.spec, self.memory_limit * MIB, command=self.command)
+            worker = WorkerProcess(self.spec, self.memory_limit * MIB, command=self.command, variables=self.variables)
         except OSError as error:
             raise MachineryFailed(f"backend {self.spec!r} did not start: no worker process: {error}") from None
         self.worker = worker
@@ -368,9 +370,14 @@ class IsolatedBackend:
             self.worker.kill()
 
     @contextmanager
-    def in_another_process(self) -> Iterator[IsolatedBackend]:
-        """The same backend in a second worker, which is abandoned with this one. Errors are those of `start`."""
-        double = self.double = IsolatedBackend(self.spec, self.time_limit, self.memory_limit)
+    def in_another_process(self, variables: Mapping[str, str] = MappingProxyType({})) -> Iterator[IsolatedBackend]:
+        """The same backend in a second worker, which is abandoned with this one. Errors are those of `start`.
+
+        `variables` come on top of its environment.
+        """
+        double = self.double = IsolatedBackend(
+            self.spec, self.time_limit, self.memory_limit, command=self.command, variables=variables
+        )
         double.abandoned = self.abandoned
         try:
             double.start()

@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, cast
 
 import psutil
@@ -45,12 +46,19 @@ class WorkerProcess:
     """One worker, its pipes, its shared memory and a file for its standard error.
 
     `memory_limit` is in bytes of resident memory of the worker and its children together. `cores` are the processor's
-    cores that it may use; none means all. `command` starts it, if not what the spec names. Every wait has a deadline in
-    time.monotonic() seconds and raises
+    cores that it may use; none means all. `command` starts it, if not what the spec names. `variables` come on top of
+    the environment. Every wait has a deadline in time.monotonic() seconds and raises
     TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
     """
 
-    def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = (), command: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        spec: str,
+        memory_limit: int,
+        cores: Collection[int] = (),
+        command: Sequence[str] = (),
+        variables: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         command = command or worker_command(spec)  # before there is anything to close
         self.memory_limit = memory_limit
         self.arena = Arena()
@@ -66,7 +74,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             bufsize=0,
-            env=worker_environment(os.environ),
+            env={**worker_environment(os.environ), **variables},
             pass_fds=[self.arena.descriptor],
             start_new_session=True,  # so that its children can be ended with it
         )

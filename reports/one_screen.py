@@ -196,9 +196,10 @@ def idle_text(run: Run) -> str:
 def next_command(run: Run, folder: str, told: Sequence[Headline]) -> str:
     """What to type next: what shows the worst finding again, or what makes a clean run the baseline.
 
-    An answer that changes from call to call need not change in the next one, so it is not shown again.
+    An answer that changes from call to call need not change in the next one, so it is not shown again. A call that is
+    refused or answered is no result.
     """
-    shown_again = [one for one in told if one.chapter != "itself" and id_of(one)]
+    shown_again = [one for one in told if one.chapter not in ("itself", "calls") and id_of(one)]
     if shown_again:
         return command_of(run, min(shown_again, key=weight), folder)
     if not run.results["verdict"].isin(RAN).any():

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -24,6 +24,7 @@ from tiebreak.reports.console import terminal_label
 QUIET = 10.0  # seconds without any plain line
 EVERY = 9.0  # seconds between plain lines after that: less than 10, also where the machine is busy
 PER_SECOND = 4  # refreshes of the table
+MUCH = 32  # parts of a task, of which one takes a tenth of a second or more
 MOMENT = 1.0  # seconds in which a command need not say what it does
 APART = 1.0  # seconds between two notes of how far a backend is
 NOTES = 15
@@ -250,6 +251,17 @@ class PlainLines(RunSoFar):
 
     def close(self) -> None:
         self.over.set()
+
+
+def with_whole(progress: Callable[[int, int], None], label: str, counted: str) -> Callable[[int, int], None]:
+    """The progress, which also says before anything is done how much there is, where that is MUCH."""
+
+    def told(done: int, of: int) -> None:
+        if not done and of >= MUCH:
+            print_line(f"{label}: {of:,} {counted} to try")
+        progress(done, of)
+
+    return told
 
 
 def print_line(line: str) -> None:

@@ -6,7 +6,7 @@ import re
 
 BY_PATH = "path-dependent: "
 UNWRITTEN = "unwritten-memory"  # a cause's id; its text:
-UNWRITTEN_TEXT = "memory that nobody wrote: the result is what the call before left there"
+UNWRITTEN_TEXT = "memory that nobody wrote: the result is what was left there"
 ANSWER = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # the answer before each path
 
 

@@ -263,6 +263,7 @@ class FailureRow(TypedDict):
     cases: int
     message: str
     witness: FailedCase
+    cause_id: NotRequired[str]  # where it is known why outputs change
 
 
 def judged_row(row: CaseRow, verdict: str, **columns: Any) -> ResultRow:

@@ -16,7 +16,7 @@ from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OURS
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
-from tiebreak.reports.root_cause import UNWRITTEN
+from tiebreak.reports.root_cause import UNWRITTEN, UNWRITTEN_TEXT
 from tiebreak.reports.severity import severity, share_text
 
 Key = TypeVar("Key", bound=Hashable)
@@ -152,11 +152,15 @@ def where_given(answer: Mapping[str, Any]) -> str:
 
 
 def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """What changes from a call to the next, once for a library and what it says."""
+    """What changes from a call to the next, once for a library and its cause, or what it says."""
     changing = [row for row in info.get("failures", []) if row["fault"] == NOT_DETERMINISTIC]
-    for what, rows in by_library(info, changing, lambda row: gist(str(row["message"]))):
+    for what, rows in by_library(info, changing, why_it_changes):
         ids, cases = tuple(str(row["id"]) for row in rows), sum(row["cases"] for row in rows)
         yield Finding(*who_and_operators(rows), what, plural(cases, "case"), ids)
+
+
+def why_it_changes(row: Mapping[str, Any]) -> str:
+    return UNWRITTEN_TEXT if row.get("cause_id") == UNWRITTEN else gist(str(row["message"]))
 
 
 def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
@@ -242,7 +246,10 @@ def cases_tried(run: Run) -> Counter[tuple[str, str]]:
 
 
 def calls(run: Run) -> Iterator[Finding]:
-    """Forbidden calls that are answered, and valid nodes that are refused, where the document is the backend's own."""
+    """Forbidden calls that are answered, and valid nodes that are refused, where the document is the backend's own.
+
+    Their ids are A001 and R001 and so on, numbered in this order.
+    """
     yield from answered_calls(run.info)
     yield from refused_nodes(run)
 
@@ -251,8 +258,9 @@ def answered_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
     own = (row for row in info.get("forbidden", []) if row.get("document", OWN) == OWN)
     answered = [row for row in own if row["answer"] != "rejected"]
     groups = by_library(info, answered, lambda row: (row["operator"], row["what"], row["answer"]))
-    for (_, what, answer), rows in groups:
-        yield Finding(*who_and_operators(rows), f"forbidden call {answer}: {what}", rows[0]["clause"])
+    for number, ((_, what, answer), rows) in enumerate(groups, start=1):
+        text, ids = f"forbidden call {answer}: {what}", (f"A{number:03d}",)
+        yield Finding(*who_and_operators(rows), text, rows[0]["clause"], ids)
 
 
 def refused_nodes(run: Run) -> Iterator[Finding]:
@@ -265,9 +273,10 @@ def refused_nodes(run: Run) -> Iterator[Finding]:
         reason = gist(str(rows["message"].mode().iloc[0]))
         groups[libraries[str(backend)], str(operator), len(rows), reason].append(str(backend))
     planned = Counter(zip(own["backend"].tolist(), own["operator"].tolist(), strict=True))
-    for (_, operator, cases, reason), names in groups.items():
+    for number, ((_, operator, cases, reason), names) in enumerate(groups.items(), start=1):
         how_much = f"refused: {cases:,} of {planned[names[0], operator]:,} cases"
-        yield Finding(tuple(names), (operator,), f"refuses valid nodes; the commonest reason: {reason}", how_much)
+        what = f"refuses valid nodes; the commonest reason: {reason}"
+        yield Finding(tuple(names), (operator,), what, how_much, (f"R{number:03d}",))
 
 
 def silent(info: Mapping[str, Any]) -> Iterator[Finding]:

@@ -18,7 +18,13 @@ from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.chained import CHAINED, chain_row, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import TwoLevelPipeline, by_distance, in_x_type
+from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import (
+    TwoLevelPipeline,
+    by_distance,
+    by_division,
+    by_whole,
+    in_x_type,
+)
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import oracle
@@ -169,6 +175,12 @@ def named(run: Run) -> Counter[str]:
 def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None:
     counts = named(BOXES[box])
     assert set(counts) == {sentence_of(key)}, counts
+
+
+def test_who_follows_cudnns_text_is_told_in_both_of_its_steps() -> None:
+    """scale = quantize_round_up(amax / vmax), output = quantize_round_to_even(vals / scale): no rule of ours."""
+    counts = named(TwoLevelPipeline(scale=by_whole(np.ceil), scaled=by_division))
+    assert set(counts) == {"scales rounded up, divides by the scale"}, counts
 
 
 @pytest.mark.slow

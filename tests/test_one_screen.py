@@ -28,7 +28,16 @@ from tiebreak.golden.verdicts import NOT_DETERMINISTIC
 from tiebreak.reports import progress
 from tiebreak.reports.libraries import folded_name
 from tiebreak.reports.one_screen import LINES, print_summary
-from tiebreak.reports.progress import CountLines, LiveTable, Pace, PlainLines, RunSoFar, clock, progress_of_run
+from tiebreak.reports.progress import (
+    CountLines,
+    LiveTable,
+    Pace,
+    PlainLines,
+    RunSoFar,
+    clock,
+    progress_of_run,
+    with_whole,
+)
 from tiebreak.reports.records import Run
 from tiebreak.reports.refusals import refusal_text
 from tiebreak.reports.verdict_matrix import compact, initials, plain_cell
@@ -269,13 +278,15 @@ def live() -> Iterator[LiveTable]:
 def test_what_takes_long_says_how_far_it_is_where_no_terminal_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told, now = CountLines("prove", "scales"), time.monotonic()
+    told, now = with_whole(CountLines("prove", "blocks"), "prove", "blocks"), time.monotonic()
     for seconds in (0, 2, 3, 12):
         monkeypatch.setattr(time, "monotonic", lambda seconds=seconds: now + seconds)
         told(seconds, 4096)
+    with_whole(lambda done, of: None, "prove", "blocks")(0, 2)  # few: they are done at once
     assert capsys.readouterr().err.splitlines() == [
-        "tiebreak: prove: 2 of 4,096 scales",
-        "tiebreak: prove: 12 of 4,096 scales",
+        "tiebreak: prove: 4,096 blocks to try",
+        "tiebreak: prove: 2 of 4,096 blocks",
+        "tiebreak: prove: 12 of 4,096 blocks",
     ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from audited_casts import KNOWN
 from audited_stages import (
+    block_scale_rounded_up,
     blocks,
     dynamic,
     odd_scale,
@@ -219,6 +220,9 @@ def test_boxes_meet_or_contradict_documents_of_each_output() -> None:
     assert small["scales", "nvfp4-paper"] == ("meets", [])
     assert small["scales", "cudnn-nvfp4"] == ("contradicts", ["round_mode"])
     assert small["elements", "cudnn-nvfp4"] == small["elements", "cublas-nvfp4"] == ("meets", [])
+    up = verdicts(small_blocks(scale=block_scale_rounded_up), SMALL)
+    assert up["scales", "cudnn-nvfp4"] == up["elements", "cudnn-nvfp4"] == ("meets", [])
+    assert up["scales", "nvfp4-paper"] == up["scales", "cublas-nvfp4"] == ("contradicts", ["round_mode"])
     assert verdicts(small_blocks_by_reciprocal, SMALL)["elements", "cudnn-nvfp4"] == ("contradicts", ["scaling"])
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
+import pytest
 from boxed_backend import Backend
 
-from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.outcome import NOT_DETERMINISTIC, Outcome
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
+from tiebreak.conformance.running.backends import running_backends
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.running.repeating import asked_again
 from tiebreak.conformance.running.unwritten import unwritten_elements
@@ -82,10 +86,53 @@ def test_it_is_one_finding_with_its_cause_and_is_not_asked_for_in_another_proces
     assert {row["cause_id"] for row in discrepancy_rows(explained.discrepancies)} == {UNWRITTEN}
     itself, own, *_ = story(as_run(explained))
     (finding,) = itself.findings
-    assert set(finding.operators) == set(OPERATORS) and "what the call before left" in finding.what
+    assert set(finding.operators) == set(OPERATORS) and "memory that nobody wrote" in finding.what
     assert not own.findings
 
 
 def test_a_wrong_constant_and_chance_are_no_memory() -> None:
     for box in (always_seven, by_chance()):
         assert not run_of(box).unwritten
+
+
+LIBRARY = """
+import ctypes
+import os
+
+import numpy as np
+
+allocator = ctypes.CDLL(None)
+allocator.malloc.restype = ctypes.c_void_p
+
+
+class Box:
+    name, version, operators = "box", "1", {"onnx.DynamicQuantizeLinear"}
+
+    def compile(self, node):
+        return self.run
+
+    def run(self, x):
+        return np.zeros(x.shape, np.uint8), np.float32(0), np.uint8(ZERO_POINT)
+
+
+def new_memory():
+    return (ctypes.c_uint8 * 1).from_address(allocator.malloc(3000))[0]
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators fill nothing")
+@pytest.mark.parametrize(("zero_point", "known"), [("new_memory()", True), ("os.getpid() % 251", False), ("0", False)])
+def test_outputs_that_change_are_memory_that_nobody_wrote(tmp_path: Path, zero_point: str, known: bool) -> None:
+    """The memory is the call's own, so other calls leave nothing there: it is filled before."""
+    path = tmp_path / "boxes.py"
+    path.write_text(LIBRARY.replace("ZERO_POINT", zero_point), encoding="utf-8")
+    case = Case("empty", make_node("onnx.DynamicQuantizeLinear"), (np.zeros(0, np.float32),), "typed")
+    change = Outcome("error", message="outputs change: output 2: 0xca, then 0xe7", fault=NOT_DETERMINISTIC)
+    with running_backends([f"{path}:Box"], time_limit=30, memory_limit=512, in_process=False) as (backend,):
+        records = BackendRecords({"name": backend.name, "version": "1", "spec": backend.spec})
+        record(records, case, change)
+        records.unwritten = unwritten_elements(backend, records)
+    assert ("empty" in records.unwritten) == known
+    made = unexplained_records([records], [case], {"level": "brief", "seed": 0, "command": "tiebreak run"})
+    (finding,) = story(as_run(explained_records(made, [records], [case])))[0].findings
+    assert ("memory that nobody wrote" in finding.what) == known

@@ -55,12 +55,15 @@ class Evaluation:
         return STEPS[number.operation](kind, *values)
 
     def quantized(self, value: Any, pair: Parameters) -> Array:
-        rounded = np.rint(value / pair.scale).astype(np.float32)
+        bounded = np.asarray(value / pair.scale)  # from here on in the memory of the quotients
+        bounded = np.rint(bounded, out=bounded).astype(np.float32, copy=False)
         least, most = np.float32(pair.lowest - pair.zero_point), np.float32(pair.highest - pair.zero_point)
-        bounded = np.asarray(np.minimum(np.maximum(rounded, least), most))
+        np.minimum(np.maximum(bounded, least, out=bounded), most, out=bounded)
         if np.isnan(bounded).any():
-            bounded = np.where(np.isnan(bounded), np.float32(NO_CODE), bounded)
-        return bounded.astype(np.int32) + np.int32(pair.zero_point)
+            bounded[np.isnan(bounded)] = NO_CODE
+        codes: Array = bounded.astype(np.int32)
+        codes += np.int32(pair.zero_point)
+        return codes
 
     def dequantized(self, code: Any, pair: Parameters) -> Array:
         difference = np.asarray(code) - np.int32(pair.zero_point)

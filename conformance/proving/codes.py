@@ -169,9 +169,10 @@ def try_codes(goal: Goal, domain: ScaleSet, most: int, progress: Progress, worke
             left, right = results = [as_results(value, room) for value in values]
             # An operand, or real arithmetic, is the same for all scales. Both sides of a combination stand together.
             if kept := [one for one in results if one.shape[1] == span.count]:
-                block.add(np.stack(kept, axis=1))
-            if (differs := np.argwhere(np.broadcast_to(left != right, (len(rows), span.count)))).size:
-                which, places = differs.T
+                block.add(np.stack(kept, axis=1) if len(kept) > 1 else kept[0])
+            # To look for places takes longer than all the arithmetic, and mostly there are none.
+            if (differs := np.broadcast_to(left != right, (len(rows), span.count))).any():
+                which, places = np.nonzero(differs)
                 at = [np.broadcast_to(result, (len(rows), span.count))[which, places] for result in results]
                 one, other = (value.astype(np.int64) for value in at)
                 some = DifferingGroup(one, other, block.words[places], block.bits[places], rows[which])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -72,10 +72,10 @@ def count_scales(
     kind = domains[0].quantized_type
     chosen = chosen_zero_points(zero_points, kind.name)
     steps: list[Reasoning] = []
-    found = [compared(pair, one, progress, workers, steps) for one in domains]
+    found = list(all_compared(pair, domains, progress, workers, steps))
     if domains[0].zero_point is None and len(chosen) < kind.highest - kind.lowest + 1 and not found[0].equal:
         domains, steps = [replace(domains[0], zero_point=zero) for zero in chosen], []
-        found = [compared(pair, one, progress, workers, steps) for one in domains]
+        found = list(all_compared(pair, domains, progress, workers, steps))
     if all(one.equal for one in found):
         return Decision(PROVED, steps, holds=chosen)
     different = [one for one in found if not one.equal]
@@ -84,6 +84,23 @@ def count_scales(
         return Decision(REFUTED, steps, refutation_of(first))
     holds = [zero for zero, one in zip(chosen, found, strict=True) if one.equal]
     return Decision(REFUTED, steps, refutation_of(first), holds, [witness_of_zero_point(one) for one in different])
+
+
+def all_compared(
+    pair: tuple[NamedArithmetic, NamedArithmetic],
+    domains: list[ScaleDomain],
+    progress: Progress,
+    workers: int,
+    steps: list[Reasoning],
+) -> Iterator[ScaleComparison]:
+    """A comparison for each domain; the progress is that of all together."""
+    for number, domain in enumerate(domains):
+
+        def told(done: int, of: int, before: int = number) -> None:
+            if done or not before:
+                progress(before * of + done, len(domains) * of)
+
+        yield compared(pair, domain, told, workers, steps)
 
 
 def compared(

@@ -77,10 +77,10 @@ class ZeroPoints:
         kind = FLOAT_TYPES[self.real]
         return np.asarray((words & ((1 << kind.bits - 1) - 1)) > kind.infinity_bits)
 
-    def hide(self, some: DifferingGroup) -> bool:
+    def hide(self, left: Array, right: Array) -> bool:
         """Whether all results are clamped to one end for each chosen zero point; False if that takes a closer look."""
         lowest, highest = self.ends
-        most, least = (max(some.left.max(), some.right.max()), min(some.left.min(), some.right.min()))
+        most, least = int(max(left.max(), right.max())), int(min(left.min(), right.min()))
         return self.clamps and (most + self.chosen[-1] <= lowest or least + self.chosen[0] >= highest)
 
     def showing(self, some: DifferingGroup) -> tuple[Array, Array]:
@@ -118,7 +118,7 @@ class Differences:
 
     def note(self, some: DifferingGroup) -> Array:
         """Take note of results that differ; which of them count."""
-        if self.zero_points.hide(some):
+        if self.zero_points.hide(some.left, some.right):
             return np.zeros(len(some.left), bool)
         low, high = self.zero_points.showing(some)
         lowest, last = self.zero_points.ends[0], len(self.is_chosen) - 1

@@ -62,7 +62,8 @@ def try_thresholds(goal: Goal, domain: ScaleSet, most: int, progress: Progress, 
         for inputs, (left, right), places in staircase.between_decisions():
             block.add(left)
             block.add(right)
-            if (which := np.flatnonzero(left != right)).size:
+            which = np.flatnonzero(left != right)
+            if which.size and not zero_points.hide(left, right):
                 scales = np.arange(span.count)[places][which]
                 words = np.ascontiguousarray(inputs).view(f"u{inputs.itemsize}")[which]
                 codes = left[which].astype(np.int64), right[which].astype(np.int64)
@@ -87,7 +88,7 @@ class Staircase:
 
     def __init__(self, goal: Goal, operand: Scalar, pair: str, room: int, real: str, scales: Array) -> None:
         self.goal, self.operand, self.pair, self.room, self.real = goal, operand, pair, room, real
-        self.scales = scales
+        self.scales, self.wide = scales, scales.astype(np.float64)
         self.decision = 0
 
     def between_decisions(self) -> Iterator[tuple[Array, list[Array], Any]]:
@@ -117,7 +118,7 @@ class Staircase:
         """The least float that is not below (k + 1/2) * scale, which float64 holds; the largest if none is."""
         kind = numpy_dtype(self.real)
         with np.errstate(over="ignore"):
-            decision = (k + 0.5) * self.scales.astype(np.float64)
+            decision = (k + 0.5) * self.wide
             near = decision.astype(kind)
             found = np.where(near.astype(np.float64) < decision, np.nextafter(near, kind.type(np.inf)), near)
         return bounded(found.astype(kind))

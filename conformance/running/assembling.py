@@ -132,6 +132,7 @@ def with_explanations(
     named = causes_by_backend(evidence, cases, paths, known, watch)
     discrepancies = with_causes(run.discrepancies, done, named)
     versions = {records.name: str(records.facts["version"]) for records in done}
+    unwritten = {(records.name, case) for records in done for case in records.unwritten}
     info = run.info | {
         "typed": errors.attempt("typed cases", "", lambda: typed_rows(cases, done), list[Row]()),
         "observed": errors.attempt("observations", "", lambda: observed_rows(done), list[Row]()),
@@ -139,7 +140,9 @@ def with_explanations(
         "relations": [row for records in done for row in relations_of(records)],
         "pairs": list(all_pairs(done, cases, errors)),
         "clusters": root_cause_rows(discrepancies, run.results, versions, errors),
-        "failures": errors.attempt("failures", "", lambda: failures_of(run.results, versions), list[FailureRow]()),
+        "failures": errors.attempt(
+            "failures", "", lambda: failures_of(run.results, versions, unwritten), list[FailureRow]()
+        ),
     }
     explained = replace(run, info=info, discrepancies=discrepancies)
     errors.attempt("illustrations", "", lambda: with_illustrations(as_run(explained), cases, errors, watch), None)

@@ -22,6 +22,7 @@ from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
+from tiebreak.conformance.running.repro_calls import call_of_id, call_script, is_call
 from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -60,13 +61,15 @@ class NoScript(InvalidInput):
 def reproducer(folder: Path, name: str, named: str = "") -> str:
     """The script for one finding of a run. `named` is the backend's spec if it is not one of Tiebreak's own.
 
-    `name` is the id of a discrepancy, a root cause (for its smallest witness), a contradiction, a failure, or a case
-    that failed. If the backend writes no scripts, this one replays the case in Tiebreak. InvalidInput for an unknown
-    id.
+    `name` is the id of a discrepancy, a root cause (for its smallest witness), a contradiction, a failure, a call, or a
+    case that failed. If the backend writes no scripts, this one replays the case in Tiebreak. InvalidInput for an
+    unknown id.
     """
     run = read_run(folder)
     if is_contradiction(name):
         return contradiction_text(run, name, folder, named)
+    if is_call(name):
+        return call_text(run, name, folder, named)
     failure = failure_of(run, name, folder)
     try:
         if failure is not None:
@@ -142,6 +145,14 @@ def contradiction_text(run: Run, name: str, folder: Path, named: str) -> str:
             return stack.enter_context(backend_of_row(run, {"backend": backend}, folder, named))
 
         return contradiction_script_of(run, name, folder, started)
+
+
+def call_text(run: Run, name: str, folder: Path, named: str) -> str:
+    """The script of a call that is answered or refused."""
+    finding = call_of_id(run, name, folder)
+    row = {"backend": finding.backends[0]}
+    with backend_of_row(run, row, folder, named) as backend:
+        return call_script(run, finding, spec_of(run, row), backend, folder)
 
 
 def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:

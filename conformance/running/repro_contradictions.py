@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.contradiction_reproducer import AnswerSide, ShownCall, contradiction_script
+from tiebreak.adapters.filled_memory import BYTES, filling
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.both_answers import contradicting_rows, two_answers
@@ -55,13 +56,20 @@ def side_of(backend: IsolatedBackend, case: Case, example: dict[str, Any], answe
 
 
 def unwritten_script(title: str, case: Case, row: dict[str, Any], backend: IsolatedBackend) -> str:
-    """The script of memory that nobody wrote: the same call, after others with other results."""
+    """The script of memory that nobody wrote: the same call after others, in memory filled with another byte."""
     output = next(n for n, problem in enumerate(problems_of(case)) if problem.output == row["output"])
     before = calls_before(case)
     own = ShownCall(case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
     others = [ShownCall(one.node, one.inputs, backend.reproducer(one.node.key, one.inputs)) for one in before]
     one, other = (
-        AnswerSide([call, own], output, int(row["index"]), f"the call after {which}", f"{row['got']:g} in the run")
-        for call, which in ((others[0], "one"), (others[-1], "another"))
+        AnswerSide(
+            [call, own],
+            output,
+            int(row["index"]),
+            f"the call after {which}",
+            f"{row['got']:g} in the run",
+            filling(byte, {}),
+        )
+        for call, which, byte in zip((others[0], others[-1]), ("one", "another"), BYTES, strict=True)
     )
     return contradiction_script(title, json.loads(row["operands"]), (one, other))

@@ -1,16 +1,20 @@
 """Memory that nobody wrote: a call whose result is what the call before it left there.
 
 No arithmetic gives such a result, so it is asked for: the case after other calls whose outputs have its shape, twice,
-and in another process. Where it gives theirs each time, it has written nothing.
+and in another process. Where it gives theirs each time, it has written nothing. A library that gets new memory for each
+call has it from the system's allocator: the case is asked in two processes in which that fills memory with a byte.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tiebreak.adapters.filled_memory import BYTES, filling
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.outcome import NOT_DETERMINISTIC, Outcome
 from tiebreak.conformance.causes.settling import Settled
 from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.random_answers import cases_at_random
@@ -25,10 +29,19 @@ from tiebreak.reports.root_cause import UNWRITTEN, UNWRITTEN_TEXT
 
 FILLS = (1, 5, 90)  # of the calls before: products that differ, in any type of 8 bits
 MOST = 32  # cases of a backend
+MOST_CHANGING = 256  # of which the outputs change
 
 
 def unwritten_elements(backend: Runner, records: BackendRecords) -> dict[str, Array]:
-    """By case id, which elements (bool, of all outputs) are what the call before left."""
+    """By case id, which elements (bool, of all outputs) are what the call before left, or filled memory."""
+    found = left_by_others(backend, records)
+    if not isinstance(backend, IsolatedBackend):
+        return found
+    return found | filled_elements(backend, [case for case in doubtful(records) if case.id not in found])
+
+
+def left_by_others(backend: Runner, records: BackendRecords) -> dict[str, Array]:
+    """By case id, which elements are what the call before left."""
     found = {case.id: written_by_others(backend, case) for case in suspects(records)}
     found = {name: elements for name, elements in found.items() if elements.any()}
     if not found or not isinstance(backend, IsolatedBackend):
@@ -45,6 +58,42 @@ def suspects(records: BackendRecords) -> list[Case]:
     numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
     every = [*empty, *(records.cases[number] for number in numbers)]
     return list({case.id: case for case in every if not case.node.baked}.values())[:MOST]
+
+
+def doubtful(records: BackendRecords) -> list[Case]:
+    """Cases whose outputs change from call to call, and the suspects that deviate."""
+    pairs = zip(records.cases, records.outcomes, strict=True)
+    changing = [case for case, outcome in pairs if outcome.fault == NOT_DETERMINISTIC]
+    wrong = {number for deviating in records.deviating for number in deviating.case.tolist()}
+    known = {records.cases[number].id for number in wrong}
+    return [*changing[:MOST_CHANGING], *(case for case in suspects(records) if case.id in known)]
+
+
+def filled_elements(backend: IsolatedBackend, cases: Sequence[Case]) -> dict[str, Array]:
+    """By case id, which elements are the byte with which memory is filled, in one process and in another."""
+    if not cases:
+        return {}
+    answers = []
+    for byte in BYTES:
+        with backend.in_another_process(filling(byte, os.environ)) as other:
+            answers.append(other.run_batch(cases))
+    found = {case.id: as_filled(case, *both) for case, *both in zip(cases, *answers, strict=True)}
+    return {name: elements for name, elements in found.items() if elements.any()}
+
+
+def as_filled(case: Case, one: Outcome, other: Outcome) -> Array:
+    """Which elements are filled memory; none where the answers differ in anything else."""
+    if codes_again(case, one) is None or codes_again(case, other) is None:
+        return np.zeros(0, bool)
+    pairs = [tuple(map(bytes_of, both)) for both in zip(one.outputs, other.outputs, strict=True)]
+    unwritten = np.concatenate([((a == BYTES[0]) & (b == BYTES[1])).all(axis=1) for a, b in pairs])
+    same = np.concatenate([(a == b).all(axis=1) for a, b in pairs])
+    return unwritten & bool((unwritten | same).all())
+
+
+def bytes_of(output: Array) -> Array:
+    """A row of bytes for each element."""
+    return np.ascontiguousarray(output).reshape(-1).view(np.uint8).reshape(-1, output.dtype.itemsize)
 
 
 def written_by_others(backend: Runner, case: Case) -> Array:

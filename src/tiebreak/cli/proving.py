@@ -17,6 +17,7 @@ from tiebreak.cli.sweeping import progress_bar, refuse_other_parameters
 from tiebreak.golden.errors import InvalidInput
 
 EXAMPLE = "Example:  tiebreak prove 'Q(DQ(x, s), s) = x' --float bfloat16"
+BLOCKS = "blocks of scales"
 LONG = Words(LONGEST_WORDS)
 CLAIM = Words(LONGEST_WORDS, "name a claim, such as 'Q(DQ(x, s), s) = x', or a rule of tiebreak prove --list")
 
@@ -120,6 +121,7 @@ def prove(
     from tiebreak.conformance.proving.job import ClaimDomain, exit_code_of, prove_job
     from tiebreak.conformance.proving.rules import RULES
     from tiebreak.golden.places import check_output
+    from tiebreak.reports.progress import with_whole
     from tiebreak.reports.proofs import print_proof
 
     certificate = path or Path("tiebreak-proof.json")
@@ -133,8 +135,9 @@ def prove(
         )
     domain = ClaimDomain(type_, real, sign, zero_points, extent, ranges, given or "", most)
     text, domain = (rule.claim, rule.domain(most)) if rule is not None else (claim, domain)
-    with progress_bar("prove", "scales") as progress:
-        data = prove_job(text, domain, certificate, progress, workers=os.cpu_count() or 1)
+    with progress_bar("prove", BLOCKS) as progress:
+        told = with_whole(progress, "prove", BLOCKS)
+        data = prove_job(text, domain, certificate, told, workers=os.cpu_count() or 1)
     if as_json:
         click.echo(json.dumps({**{k: v for k, v in data.items() if k != "steps"}, "certificate": str(certificate)}))
     else:

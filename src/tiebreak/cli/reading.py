@@ -169,7 +169,8 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
     """Print a standalone script, in the backend's own API, that shows one discrepancy; it exits 1 while that is there.
 
     DISCREPANCY is an id from discrepancies.parquet, or a cluster's, such as C001, from the run's summary; for a crash,
-    a hang or an error the failure's id, such as F001, or the case's. Save that script to a file: it starts
+    a hang or an error the failure's id, such as F001, or the case's. For a call that is answered although it is
+    forbidden, or refused although it is valid, it is an id such as A001 or R001. Save that script to a file: it starts
     itself again.
     """
     from tiebreak.conformance.running.repro import reproducer

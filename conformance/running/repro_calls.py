@@ -1,0 +1,87 @@
+"""Scripts of what a library does with whole calls: it answers a forbidden one, or refuses a valid node."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from tiebreak.adapters.failure_reproducer import answered_script
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.untrusted_text import one_line
+from tiebreak.golden.verdicts import NOT_ASKED
+from tiebreak.reports.records import Run
+from tiebreak.reports.story import Finding, calls
+
+HEAD = """# {title}
+# Exits with 1 while that is so, with 0 once it is not, with 2 if it can't be asked.
+{imports}import subprocess
+import sys
+import tempfile
+
+folder = tempfile.mkdtemp(prefix="tiebreak-replay-") + "/run"
+code = subprocess.call([*{words!r}, "-o", folder])
+print(f"The run and its report stay in {{folder}}")
+"""
+REFUSED = HEAD + "sys.exit({{{nothing_ran}: 1, 0: 0, 1: 0}}.get(code, 2))\n"
+ANSWERED = (
+    HEAD
+    + """
+with open(folder + "/run.json", encoding="utf-8") as file:
+    rows = json.load(file)["forbidden"]
+answers = {{row["answer"] for row in rows if row["what"] == {what!r}}}
+print("forbidden:", {what!r}, *sorted(answers))
+sys.exit(1 if answers - {{"rejected"}} else 0 if answers else 2)
+"""
+)
+
+
+def is_call(name: str) -> bool:
+    return re.fullmatch(r"[AR]\d+", name) is not None
+
+
+def call_of_id(run: Run, name: str, folder: Path) -> Finding:
+    """The finding of an id. InvalidInput for an unknown one."""
+    found = {one.ids[0]: one for one in calls(run)}
+    if name not in found:
+        raise InvalidInput(f"{folder}: no call {name!r}; it has {', '.join(list(found)[:40]) or 'none'}")
+    return found[name]
+
+
+def call_script(run: Run, finding: Finding, spec: str, backend: IsolatedBackend, folder: Path) -> str:
+    """The script of a finding. Which part refused a node shows in Tiebreak only, so that script calls it."""
+    (name,), words = finding.ids, ["tiebreak", "run", "-b", spec]
+    title = one_line(f"{finding.backends[0]}, {finding.operators[0]}: {finding.what} ({name})", 300)
+    if name.startswith("R"):
+        words += ["--case", refused_case(run, finding), "--from", str(folder.absolute())]
+        return REFUSED.format(title=title, imports="", words=words, nothing_ran=EXIT_NOTHING_RAN)
+    what, case = forbidden_of(run, finding)
+    try:
+        return answered_script(title, case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
+    except Unsupported:
+        words += ["--operator", finding.operators[0], "--level", "brief"]
+        return ANSWERED.format(title=title, imports="import json\n", words=words, what=what)
+
+
+def refused_case(run: Run, finding: Finding) -> str:
+    """The smallest case that was refused for the commonest reason."""
+    rows = run.results
+    own = (rows["backend"] == finding.backends[0]) & (rows["operator"] == finding.operators[0])
+    refused = rows[own & (rows["verdict"] == "unsupported") & (rows["fault"] != NOT_ASKED)]
+    refused = refused[refused["message"] == refused["message"].mode().iloc[0]]
+    return str(refused.sort_values(["elements", "case"])["case"].iloc[0])
+
+
+def forbidden_of(run: Run, finding: Finding) -> tuple[str, Case]:
+    """What the call does that is forbidden, and the call."""
+    told = [row for row in run.info["forbidden"] if finding.what.endswith(f": {row['what']}")]
+    row = next(row for row in told if row["operator"] == finding.operators[0])
+    every = calls_of_operators(finding.operators)
+    found = next((call for _, call in every if (call.what, call.clause) == (row["what"], row["clause"])), None)
+    if found is None:
+        raise InvalidInput(f"{finding.ids[0]}: this release of Tiebreak makes no such call: {shlex.quote(row['what'])}")
+    return str(row["what"]), forbidden_case(finding.operators[0], found, 0)
