@@ -70,7 +70,8 @@ def digests_of_cases(cases: Sequence[Case]) -> dict[Key, Entry]:
 def codes_of_mistakes(cases: Sequence[Case]) -> Iterator[tuple[str, str, Array]]:
     """What single mistakes predict, as a run's causes take it: the shared tables of quantizers, then the operator's.
 
-    Only of cases in which they deviate, and there what is no deviation is as working precision has it. Other rounding modes, whole or in a part of an array, are what the kernel gives. They are left out.
+    Only cases in which they deviate are here; what is no deviation is as working precision has it. Other rounding
+    modes, whole or in a part of an array, are what the kernel gives. They are left out.
     """
     truths = [stored_truths(case) for case in cases]
     for case, truth, run in zip(cases, truths, runs_of(cases, [one.problems for one in truths]), strict=True):

@@ -72,12 +72,12 @@ def bounds(lowest: Callable[[int], int]) -> Mutant:
 
 
 def offset(change: Callable[[Term, Term], Term]) -> Mutant:
-    """Of int8's input and the 128 that is added."""
+    """Changes the sum of int8's input and 128, given both."""
     return changed(at("TFD-C3", lambda one: change(*one.args)))
 
 
 def combined(change: Callable[[Term, Term, Term, Term], Term]) -> Mutant:
-    """Of min_range + x * width / steps, from x, the width, the steps and min_range."""
+    """Changes min_range + x * width / steps, given x, the width, the steps and min_range."""
 
     def found(one: Term) -> Term:
         low, fraction = matched(one, "add")
@@ -127,7 +127,7 @@ NO_OFFSET = offset(lambda x, count: x)
 
 
 def scale(change: Callable[[Term, Term, Term], Term]) -> Mutant:
-    """Of width * adjust / count, from these."""
+    """Changes width * adjust / count, given these."""
 
     def found(one: Term) -> Term:
         adjusted, count = matched(one, "divide")
@@ -146,7 +146,7 @@ def in_scale(conversion: to.Conversion) -> Mutant:
 
 
 def added(change: Callable[[Term, Term, Term], Term]) -> Mutant:
-    """Of min_range + x * scale, from x (less the lowest value), the scale and min_range."""
+    """Changes min_range + x * scale, given x (less the lowest value), the scale and min_range."""
 
     def found(one: Term) -> Term:
         low, product = matched(one, "add")
@@ -205,7 +205,7 @@ def new_factor(make: Callable[[Elementwise, Term, Term], Term]) -> Mutant:
 
 
 def sides(change: Callable[[Term, Term], Term]) -> Mutant:
-    """Of a signed type's greater factor, from those of min_range and max_range."""
+    """Changes a signed type's greater factor, given those of min_range and max_range."""
     return changed(at("TFD-S2", lambda one: change(*one.args)))
 
 

@@ -98,7 +98,7 @@ def exchanged(call: NodeCall, problem: Elementwise) -> Elementwise:
 
 
 def ratio(change: Callable[[Term, Term, Term], Term]) -> Mutant:
-    """Of (x - min) * steps / width, from the difference, the steps and the width."""
+    """Changes (x - min) * steps / width, given the difference, the steps and the width."""
     return changed(at("TFQ-C1", by.of_fraction(change)))
 
 
@@ -135,7 +135,7 @@ def count_plus(number: int) -> Mutant:
 
 
 def offset(change: Callable[[Term, Fraction], Term]) -> Mutant:
-    """Of the difference of the quotient and int8's 128."""
+    """Changes the difference of the quotient and int8's 128."""
     return changed(at("TFQ-C3", lambda one: change(matched(one, "subtract")[0], matched(one, "subtract")[1].constant)))
 
 
@@ -150,7 +150,7 @@ def offset_after(one: Term) -> Term | None:
 
 
 def scale(change: Callable[[Term, Term, Term], Term]) -> Mutant:
-    """Of count / (width * adjust), from these."""
+    """Changes count / (width * adjust), given these."""
 
     def factor(one: Term) -> Term:
         count, adjusted = matched(one, "divide")
@@ -168,7 +168,7 @@ def in_scale(conversion: Convert) -> Mutant:
 
 
 def both_rounded(change: Callable[[Term, Term], Term]) -> Mutant:
-    """Of the difference of two rounded products, from these."""
+    """Changes the difference of two rounded products, given these."""
     return changed(at("TFQ-M3", lambda one: change(*one.args[0].args) + one.args[1]))
 
 
@@ -210,12 +210,12 @@ def float_sums(p: Elementwise) -> Change:
 
 
 def sides(change: Callable[[Side, Side], Numeric]) -> Mutant:
-    """Of the factor, from both sides."""
+    """Changes the factor, given both sides."""
     return changed(at("TFQ-S1", lambda one: lifted(change(*(side.args for side in one.args)))))  # type: ignore[arg-type]
 
 
 def if_both(change: Callable[[Term, Term], Term]) -> Mutant:
-    """Of the factor where both sides count."""
+    """Changes the factor where both sides count."""
     return sides(lambda a, b: where(a[0] & b[0], change(a[1], b[1]), least(where(*a), where(*b))))
 
 
@@ -256,7 +256,7 @@ def half_of_the_steps() -> Mutant:
 
 
 def first_product(change: Callable[[Term, Term], Term]) -> Mutant:
-    """Of both products of MIN_FIRST, from the number and the factor."""
+    """Changes both products of MIN_FIRST, given the number and the factor."""
     return changed(at("TFQ-M1", by.of_scaled(change)))
 
 
@@ -280,7 +280,7 @@ def rounds(rounding: by.Rounding) -> Mutant:
 
 
 def end(change: Callable[[Term, int, int], Term]) -> Mutant:
-    """Of what becomes an integer between two ends."""
+    """Changes what becomes an integer between two ends."""
     return changed(lambda one: change(one.args[0], *one.constant) if one.name == "to-ends" else None)
 
 
@@ -308,7 +308,7 @@ def cast(*conversions: Convert) -> Mutant:
 
 
 def outputs(change: Callable[[Elementwise, Term], Numeric]) -> Mutant:
-    """Of the range that is put out."""
+    """Changes the range that is put out."""
 
     def of_end(p: Elementwise) -> Change:
         return lambda one: replace(one, args=(lifted(change(p, one.args[0])),)) if one.name == "to-float" else None

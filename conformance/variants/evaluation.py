@@ -1,8 +1,8 @@
 """What a backend gives that computes a term as it is written, wherever the document is silent, too.
 
-As arithmetic/working.py, but by IEEE 754 throughout: zeros have signs, a quotient of zeros is NaN, and NaN goes on to
-the end, where an integer has none: it becomes 0, or the end of the range that is nearer to 0. What float64 lacks to an
-exact number is lost. Where steps overflow so that NaN is left, a term may say what follows instead.
+arithmetic/working.py does the steps. Here IEEE 754 holds throughout: zeros have signs, and a quotient of zeros is NaN.
+NaN goes on to the end. An integer has none: it is 0 there, or the end of the range that is nearer to 0. What float64
+lacks to an exact number is lost. Where steps overflow so that NaN is left, a term may say what follows instead.
 """
 
 from __future__ import annotations

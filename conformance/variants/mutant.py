@@ -150,7 +150,7 @@ def written(make: Callable[[Elementwise], Change], *, only: Collection[str] = ()
 
 
 def changed(*changes: Change, only: Collection[str] = ()) -> Mutant:
-    """As written, of the first of these changes that has something for a part."""
+    """Parts of the term are changed, each by the first of these changes that has something for it."""
 
     def change(one: Term) -> Term | None:
         return next((found for found in (each(one) for each in changes) if found is not None), None)

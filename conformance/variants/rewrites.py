@@ -101,7 +101,7 @@ def divided_by_inverse(x: Term, factor: Term) -> Term:
 
 
 def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
-    """As of_product, where the factor is a quotient."""
+    """A change of a product whose factor is a quotient, from both."""
 
     def found(one: Term) -> Term | None:
         product = matched(one, "multiply")
