@@ -31,6 +31,7 @@ class Named:
     own: list[int] = field(default_factory=list)
     share: float = 0.0
     is_rest: bool = True
+    beside: set[str] = field(default_factory=set)  # the mistakes that explain its kinds
     least_nameless: float = inf  # operands of a kind without a cause for each one of its own, where they are fewest
 
 
@@ -39,8 +40,9 @@ def without_rare(
 ) -> list[Sequence[Cause]]:
     """The causes of each kind's elements (indices), without those of few operands that may be chance.
 
-    Such a cause is a small part of kinds that another one explains. Or far more has no cause in each of its kinds, and
-    some of that in nodes of the same sort. Or it has one or two operands, which another mistake explains as well.
+    Such a cause is a small part of kinds that another one explains; a rounding, if that is one already. Or far more has
+    no cause in each of its kinds, and some of that in nodes of the same sort. Or it has one or two operands, which
+    another mistake explains as well.
     """
     if len(evidence.cases) <= FEW:
         return list(named)
@@ -97,6 +99,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         one = found[id_]
         one.own += some
         one.share = max(one.share, counts[id_] / every)
+        one.beside |= whole - {NO_CAUSE.id}
         one.is_rest &= (
             bool(whole - {NO_CAUSE.id}) and without_forms(id_) not in whole
         )  # one of two mistakes may suffice
@@ -124,8 +127,15 @@ def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
     count = operands(evidence, one.own)
     is_rest = one.is_rest and count < FEW_OPERANDS and one.share < SMALL_SHARE
     if is_rest or count < FEWEST:
-        return JOINT in id_ or has_rivals(evidence, one.own, id_)
+        rounds_twice = one.beside and is_rounding(evidence, {id_}) and is_rounding(evidence, one.beside)
+        return JOINT in id_ or rounds_twice or has_rivals(evidence, one.own, id_)
     return one.least_nameless > (DOUBTFUL_FEW if count < FEW_OPERANDS else DOUBTFUL)
+
+
+def is_rounding(evidence: Evidence, ids: Set[str]) -> bool:
+    """Whether one of some mistakes, whatever their forms, is one of the rounding."""
+    causes = frozenset[Cause]().union(*(one.matching for one in evidence.distinct))
+    return any(cause.role == "mode" and without_forms(cause.id) in ids for cause in causes)
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:
