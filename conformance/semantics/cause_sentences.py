@@ -823,6 +823,7 @@ SENTENCES = {
     "bias-without-scale": "adds the bias as a real number, which is not multiplied by the scales of x and w",
     "bias-subtracted": "subtracts the bias",
     "bias-twice": "adds the bias twice",
+    "bias-without-alpha": "alpha multiplies the product only, not the bias",
     "bias-to": "the bias converted to {}",
     "bias-of": "every channel takes the bias of {}",
     "column-bias-of": "every column of the product takes the bias of {}",
