@@ -222,6 +222,7 @@ SENTENCES = {
     "lowest-bit-lost": "the lowest bit of the output's mantissa is always zero",
     "truncates-to-bfloat16": "truncates to bfloat16",
     "sibling-float8": "float 8 bits read as the sibling type's",
+    "zero-points-as-int64": "zero points held as int32 read as int64, two as one",
     "input-as-sibling": "float 8 bits of the input alone read as the sibling type's",
     "float-bits-as-integers": "float bits read as integers",
     "signed-as-unsigned": "signed integers read as unsigned",
