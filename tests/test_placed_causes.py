@@ -191,9 +191,7 @@ def test_a_small_part_of_a_kind_that_no_cause_explains_keeps_its_name() -> None:
     assert list(found) == causes
 
 
-@pytest.mark.parametrize(
-    ("rest", "left"), [(MODE, NO_CAUSE), (RIVAL, RIVAL)], ids=["another rounding", "another step"]
-)
+@pytest.mark.parametrize(("rest", "left"), [(MODE, NO_CAUSE), (RIVAL, RIVAL)], ids=["another rounding", "another step"])
 def test_few_operands_of_a_kind_that_one_rounding_explains_have_no_other(rest: Cause, left: Cause) -> None:
     rounding = Cause("adds-half-and-truncates", "mode")
     pair = Cause(f"scale-of-bits:8 + {rounding.id}", "quotient", rank=1000)

@@ -31,6 +31,7 @@ class Named:
     own: list[int] = field(default_factory=list)
     share: float = 0.0
     is_rest: bool = True
+    rounds: bool = False  # whether it is another rounding
     beside: set[str] = field(default_factory=set)  # the mistakes that explain its kinds
     least_nameless: float = inf  # operands of a kind without a cause for each one of its own, where they are fewest
 
@@ -92,6 +93,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
     of_kind: dict[str, list[int]] = defaultdict(list)
     for place, cause in zip(own.tolist(), causes, strict=True):
         of_kind[cause.id].append(place)
+    roundings = {cause.id for cause in causes if cause.role == "mode"}
     counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
     every, nameless, bare = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0), of_kind.get(NO_CAUSE.id, [])
     whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in mistakes_of(id_)}
@@ -100,6 +102,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         one.own += some
         one.share = max(one.share, counts[id_] / every)
         one.beside |= whole - {NO_CAUSE.id}
+        one.rounds |= id_ in roundings
         one.is_rest &= (
             bool(whole - {NO_CAUSE.id}) and without_forms(id_) not in whole
         )  # one of two mistakes may suffice
@@ -127,14 +130,14 @@ def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
     count = operands(evidence, one.own)
     is_rest = one.is_rest and count < FEW_OPERANDS and one.share < SMALL_SHARE
     if is_rest or count < FEWEST:
-        rounds_twice = one.beside and is_rounding(evidence, {id_}) and is_rounding(evidence, one.beside)
+        rounds_twice = is_rest and one.rounds and has_rounding(evidence, one.beside)
         return JOINT in id_ or rounds_twice or has_rivals(evidence, one.own, id_)
     return one.least_nameless > (DOUBTFUL_FEW if count < FEW_OPERANDS else DOUBTFUL)
 
 
-def is_rounding(evidence: Evidence, ids: Set[str]) -> bool:
+def has_rounding(evidence: Evidence, ids: Set[str]) -> bool:
     """Whether one of some mistakes, whatever their forms, is one of the rounding."""
-    causes = frozenset[Cause]().union(*(one.matching for one in evidence.distinct))
+    causes = (cause for one in evidence.distinct for cause in one.matching)
     return any(cause.role == "mode" and without_forms(cause.id) in ids for cause in causes)
 
 

@@ -187,7 +187,7 @@ def input_as_sibling(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[
 
 
 def zero_points_as_int64(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
-    """Zero points held as int32 and read as int64, so that two of them make one; behind the last one there are zeros."""
+    """Zero points held as int32 and read as int64, so that two make one; behind the last there are zeros."""
     integer_range(node)
     if not rest or rest[0].size < 2:
         raise NotImplementedError
