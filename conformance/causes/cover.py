@@ -23,8 +23,8 @@ def greedy_cover(
     contradiction. A cause that depends on positions is named only where no other fits.
 
     Of causes that explain as much of a group, the one that explains more of the kind is named. After that a single
-    mistake comes before two at once, and of pairs the one whose mistakes explain more of the kind alone. Then comes what
-    explains more in all groups, then the earlier one in the table.
+    mistake comes before two at once, and of pairs the one whose mistakes explain more of the kind alone. Then comes
+    what explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
     pairs = list(zip(groups, plain, strict=True))
