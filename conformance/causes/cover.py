@@ -23,8 +23,8 @@ def greedy_cover(
     contradiction. A cause that depends on positions is named only where no other fits.
 
     Of causes that explain as much of a group, the one that explains more of the kind is named. After that a single
-    mistake comes before two at once, and of pairs the one whose mistakes explain more of the kind alone. Then comes
-    what explains more in all groups, then the earlier one in the table.
+    mistake comes before two at once, then what explains more in all groups, then the earlier one in the table. Of pairs
+    with one place in it comes the one whose mistakes explain more of the kind alone.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
     pairs = list(zip(groups, plain, strict=True))
@@ -96,7 +96,7 @@ def cover_sets(
         alone = {one: sum(of_kind[key] for key in keys_of(one)) for one in weight}
         best = min(
             weight,
-            key=lambda one: (-weight[one], -of_kind[one], JOINT in one, -alone[one], -prior[one], ranks[one], one),
+            key=lambda one: (-weight[one], -of_kind[one], JOINT in one, -prior[one], ranks[one], -alone[one], one),
         )
         named = {causes: [cause for cause in causes if cause.id == best] for causes in left}
         chosen |= {causes: own[0] for causes, own in named.items() if own}

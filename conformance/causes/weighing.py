@@ -17,7 +17,6 @@ from tiebreak.conformance.causes.whole import causes_of_whole_kind
 from tiebreak.conformance.judging.rows import (
     Group,
     Kind,
-    without_details,
 )
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT, mistakes_of, without_forms
@@ -67,27 +66,22 @@ def checked_causes(evidence: Evidence) -> list[Cause]:
 
 
 def has_sounder_rival(evidence: Evidence, candidates: Candidates, chosen: Chosen, named: Named) -> bool:
-    """Whether anything on the path contradicts a named cause, and nothing another that gives all that it is named for.
-
-    So for a cause of what is not pathological, or of a part of the path: what does not refute it still tells it from
-    others.
-    """
-    group, _, cause = named
-    if not is_contradicted(evidence, group, cause):
+    """Whether a pathological element contradicts a cause of others, and no element another that gives all of them."""
+    group, every, cause = named
+    if every or not is_contradicted(evidence, group, cause):
         return False
     own = [
         candidates[key].consistent
         for key, one in chosen.items()
         if (key[0], evidence.distinct[key[1]].pathological, one) == named
     ]
-    rivals = [one for one in frozenset.intersection(*own) if (JOINT in one.id) <= (JOINT in cause.id)]
+    rivals = [one for one in frozenset.intersection(*own) if (JOINT in one.id) <= (JOINT in cause.id) and not one.mode]
     return not all(is_contradicted(evidence, group, one) for one in rivals)
 
 
 def is_contradicted(evidence: Evidence, group: Group, cause: Cause) -> bool:
-    """Whether some conforming element on a path contradicts a cause, in all of its cases, pathological ones too."""
-    path = without_details(group)
-    return bool(evidence.against[path, True][cause]) or evidence.contradicted(path, True, cause, None)
+    """Whether some conforming element of a group contradicts a cause, pathological ones included."""
+    return bool(evidence.against[group, True][cause]) or evidence.contradicted(group, True, cause, None)
 
 
 def causes_in_detail(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
