@@ -87,10 +87,22 @@ def bytes_of_float32(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[
     return (product.reshape(-1).view(np.float16)[: x.size].reshape(x.shape),)
 
 
+@np.errstate(all="ignore")
+def pairs_of_zero_points(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """Of several int32 zero points two make an int64: z0 + z1 * 2^32, z2 + z3 * 2^32, and then 0."""
+    zero = zero_of(x, scale, rest).astype(np.int64)
+    if scale.ndim == 1 and scale.size > 1:
+        padded = np.append(zero, np.zeros(zero.size, np.int64))
+        zero = padded[0::2] % 2**32 + padded[1::2] * 2**32
+    difference, factor = numbers(node, x, scale, zero, block_of(node))
+    return ((difference * factor).astype(node.outputs[0].dtype),)
+
+
 FOUND: tuple[tuple[str, Box, str, str], ...] = (
     ("short-last-block-makes-all-one", short_last_block, "int8", "float32"),
     ("negative-nan-as-number", negative_nan, "float8_e4m3fn", "float32"),
     ("multiplies-and-rounds-again:float32 + overflow-saturates", saturated, "int32", "float16"),
+    ("zero-points-as-int64", pairs_of_zero_points, "int8", "float32"),
     ("bytes-of-scale-type", bytes_of_float32, "int8", "float16"),
 )
 

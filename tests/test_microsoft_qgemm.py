@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +26,7 @@ from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
-from tiebreak.golden.verdicts import DEVIATES, DOMAINS, OTHER_ORDER
+from tiebreak.golden.verdicts import DEVIATES, DOMAINS, OTHER_ORDER, UNEXPLAINED
 
 OPERATOR = wrong.OPERATOR
 BOXES = {box.name.removeprefix("qgemm: "): box.run for box in wrong.WRONG}
@@ -147,6 +149,27 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(name: str, key: str, theme:
     vectors = indexed_cases(VECTORS / file_name(OPERATOR, "uint8", "uint8"))
     cases = [case for case in vectors if f"/{theme}" in case.id and not APART & set(case.flags)]
     assert set(causes_of(BOXES[name], cases)) == {sentence_of(key)}
+
+
+@pytest.mark.parametrize(
+    ("weight", "named"),
+    [
+        (lambda alpha: 1 / alpha, "bias-without-alpha"),
+        (lambda alpha: Fraction(2), "bias-twice"),
+        (lambda alpha: 3 - 2 * alpha, UNEXPLAINED),
+    ],
+    ids=["without alpha", "twice", "twice for an alpha of a half alone"],
+)
+def test_what_holds_for_one_alpha_and_not_for_another_is_no_cause(
+    weight: Callable[[Fraction], Fraction], named: str
+) -> None:
+    def run(node: Any, *inputs: Any) -> Any:
+        times = weight(Fraction(node.value("alpha")))
+        return wrong.Gemm(bias=lambda total, bias: total + times * bias)(node, *inputs)  # type: ignore[arg-type,return-value]
+
+    products = [[1, 2], [3, 4]], [[5, -6], [7, 8]], (0.5, 0.25, 1), (0, 0, 128), [[40, -24], [16, 56]]
+    cases = [replace(case_of(*products, alpha=alpha), id=f"alpha {alpha}") for alpha in (0.5, 1.0, 2.0, 4.0)]
+    assert set(causes_of(run, cases)) == {named if named == UNEXPLAINED else sentence_of(named)}
 
 
 @pytest.mark.few(12)

@@ -23,6 +23,7 @@ from tiebreak.golden.nodes import Case
 
 TRUE, RIVAL = Cause("own-reciprocal", "quotient", rank=5), Cause("flushes-scales", "quotient", rank=2)
 THIRD = Cause("wraps", "range", rank=9)
+MODE = Cause("rounds:UP", "mode", mode="ROUND_UP")
 KNOWN = replace(THIRD, id="divides-in:bfloat16")
 SIZE = 70
 LAYOUT = Layout(SIZE, SIZE, 1)
@@ -188,6 +189,16 @@ def test_a_small_part_of_a_kind_that_no_cause_explains_keeps_its_name() -> None:
     causes = [TRUE] * (30 * len(TAIL)) + [THIRD] * (30 * len(TAIL)) + [RIVAL] * len(TAIL)
     (found,) = without_rare(evidence, [np.arange(len(causes))], [causes])
     assert list(found) == causes
+
+
+@pytest.mark.parametrize(("rest", "left"), [(MODE, NO_CAUSE), (RIVAL, RIVAL)], ids=["another rounding", "another step"])
+def test_few_operands_of_a_kind_that_one_rounding_explains_have_no_other(rest: Cause, left: Cause) -> None:
+    rounding = Cause("adds-half-and-truncates", "mode")
+    pair = Cause(f"scale-of-bits:8 + {rounding.id}", "quotient", rank=1000)
+    evidence = evidence_of([frozenset({pair, rounding})] * 60 + [frozenset({rest})])
+    causes = [pair] * (60 * len(TAIL)) + [rest] * len(TAIL)
+    (found,) = without_rare(evidence, [np.arange(len(causes))], [causes])
+    assert set(found[60 * len(TAIL) :]) == {left}
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from causes_of_records import causes_of
 
 from benchmarks.known_defects.measure import measured
 from benchmarks.unseen_defects.boxes import BOXES, answer
 from tiebreak.conformance.causes.whole import fitting_causes
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.golden.builder import file_name
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
 PLACE = "benchmarks.unseen_defects.boxes"
 KIND = "onnx.QuantizeLinear/float32-uint8"
@@ -54,3 +61,30 @@ def test_arrays_that_repeat_operands_do_not_make_a_cause_the_whole_kinds() -> No
     own = np.arange(2823)
     assert fitting_causes(evidence(operands), own, [cause]) == {}
     assert fitting_causes(evidence(np.arange(2823)), own, [cause]) == {cause: {first}}
+
+
+def test_of_names_that_fit_alike_the_one_is_given_that_nothing_on_the_path_contradicts() -> None:
+    """The first channel's parameters for all, and ties toward zero: elsewhere "one scale for all" is contradicted."""
+    (box,) = [one for one in BOXES if one.name == "ngraph.Quantize/float32-uint8/mode-off-by-one+all-from-first"]
+    vectors = indexed_cases(VECTORS / file_name("ngraph.Quantize", "float32", "uint8"))
+    cases = [case for case in vectors if case.node.round_mode == "ROUND_NEAREST_TOWARD_INFINITY"]
+    tie = "ties:NEAREST_TOWARD_ZERO"
+    assert set(causes_of(lambda node, *inputs: box.answer(node, inputs), cases)) == {
+        sentence_of(tie),
+        sentence_of(f"one-for-all:scale and zero point + {tie}"),
+    }
+
+
+def test_what_a_pathological_element_contradicts_gives_way_to_what_it_does_not() -> None:
+    """10^6 is the same cut off to bfloat16 and rounded to it; 4.8e-42 is 0 in bfloat16 alone."""
+    (box,) = [one for one in BOXES if one.name == "onnx.QuantizeLinear/int32-int8/scale-cut-bf16"]
+    vectors = indexed_cases(VECTORS / file_name("onnx.QuantizeLinear", "int32", "int8"))
+    cases = [case for case in vectors if "/ties-scale-1000000" in case.id]
+    given = np.zeros(2, np.int32), np.array(4.854e-42, np.float32), np.array(-128, np.int8)
+    tiny = Case("tiny", make_node("onnx.QuantizeLinear", real="int32", quantized="int8"), given)
+
+    def found(*some: Case) -> set[str]:
+        return set(causes_of(lambda node, *inputs: box.answer(node, inputs), some))
+
+    assert found(*cases) == {sentence_of("scale-in:bfloat16")}
+    assert found(*cases, tiny) == {sentence_of("scale-cut-off-to:bfloat16")}

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 
 from tiebreak.conformance.causes.explanations import NO_CAUSE, Explanation
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, keys_of
 
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 FEWEST_OF_PAIRS = 3  # elements; one of some hundred pairs of mistakes fits fewer by chance
@@ -23,7 +23,8 @@ def greedy_cover(
     contradiction. A cause that depends on positions is named only where no other fits.
 
     Of causes that explain as much of a group, the one that explains more of the kind is named. After that a single
-    mistake comes before two at once, then what explains more in all groups, then the earlier one in the table.
+    mistake comes before two at once, then what explains more in all groups, then the earlier one in the table. Of pairs
+    with one place in it comes the one whose mistakes explain more of the kind alone.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
     pairs = list(zip(groups, plain, strict=True))
@@ -92,7 +93,11 @@ def cover_sets(
             for name, rank in {cause.id: cause.rank for cause in causes}.items():
                 weight[name] += count
                 ranks[name] = min(rank, ranks.get(name, rank))
-        best = min(weight, key=lambda one: (-weight[one], -of_kind[one], JOINT in one, -prior[one], ranks[one], one))
+        alone = {one: sum(of_kind[key] for key in keys_of(one)) for one in weight}
+        best = min(
+            weight,
+            key=lambda one: (-weight[one], -of_kind[one], JOINT in one, -prior[one], ranks[one], -alone[one], one),
+        )
         named = {causes: [cause for cause in causes if cause.id == best] for causes in left}
         chosen |= {causes: own[0] for causes, own in named.items() if own}
         left = {causes: count for causes, count in left.items() if not named[causes]}

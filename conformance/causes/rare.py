@@ -31,6 +31,8 @@ class Named:
     own: list[int] = field(default_factory=list)
     share: float = 0.0
     is_rest: bool = True
+    rounds: bool = False  # whether it is another rounding
+    beside: set[str] = field(default_factory=set)  # the mistakes that explain its kinds
     least_nameless: float = inf  # operands of a kind without a cause for each one of its own, where they are fewest
 
 
@@ -39,8 +41,9 @@ def without_rare(
 ) -> list[Sequence[Cause]]:
     """The causes of each kind's elements (indices), without those of few operands that may be chance.
 
-    Such a cause is a small part of kinds that another one explains. Or far more has no cause in each of its kinds, and
-    some of that in nodes of the same sort. Or it has one or two operands, which another mistake explains as well.
+    Such a cause is a small part of kinds that another one explains; a rounding, if that is one already. Or far more has
+    no cause in each of its kinds, and some of that in nodes of the same sort. Or it has one or two operands, which
+    another mistake explains as well.
     """
     if len(evidence.cases) <= FEW:
         return list(named)
@@ -90,6 +93,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
     of_kind: dict[str, list[int]] = defaultdict(list)
     for place, cause in zip(own.tolist(), causes, strict=True):
         of_kind[cause.id].append(place)
+    roundings = {cause.id for cause in causes if cause.role == "mode"}
     counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
     every, nameless, bare = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0), of_kind.get(NO_CAUSE.id, [])
     whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in mistakes_of(id_)}
@@ -97,6 +101,8 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         one = found[id_]
         one.own += some
         one.share = max(one.share, counts[id_] / every)
+        one.beside |= whole - {NO_CAUSE.id}
+        one.rounds |= id_ in roundings
         one.is_rest &= (
             bool(whole - {NO_CAUSE.id}) and without_forms(id_) not in whole
         )  # one of two mistakes may suffice
@@ -124,8 +130,15 @@ def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
     count = operands(evidence, one.own)
     is_rest = one.is_rest and count < FEW_OPERANDS and one.share < SMALL_SHARE
     if is_rest or count < FEWEST:
-        return JOINT in id_ or has_rivals(evidence, one.own, id_)
+        rounds_twice = is_rest and one.rounds and has_rounding(evidence, one.beside)
+        return JOINT in id_ or rounds_twice or has_rivals(evidence, one.own, id_)
     return one.least_nameless > (DOUBTFUL_FEW if count < FEW_OPERANDS else DOUBTFUL)
+
+
+def has_rounding(evidence: Evidence, ids: Set[str]) -> bool:
+    """Whether one of some mistakes, whatever their forms, is one of the rounding."""
+    causes = (cause for one in evidence.distinct for cause in one.matching)
+    return any(cause.role == "mode" and without_forms(cause.id) in ids for cause in causes)
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:

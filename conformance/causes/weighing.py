@@ -26,6 +26,8 @@ from tiebreak.golden.verdicts import UNEXPLAINED
 MOST_KNOWN_PAIRS = 4  # of a kind of node that are tried where they have not been
 FEWEST = 6  # elements that a cause must have to be known from elsewhere, or to be named in one path only
 Named = tuple[Group, bool, Cause]
+Candidates = Mapping[tuple[Group, int], explanations.Explanation]  # by the number of an element's candidates
+Chosen = dict[tuple[Group, int], Cause]
 
 
 def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
@@ -49,16 +51,37 @@ def checked_causes(evidence: Evidence) -> list[Cause]:
     plausible, checked = plausible_candidates(evidence), set[Named]()
     while new := named_by(evidence, chosen := chosen_causes(evidence, plausible)) - checked:
         checked |= new
-        refuted: dict[tuple[Group, bool], set[str]] = defaultdict(set)
+        refuted, doubted = (defaultdict[tuple[Group, bool], set[str]](set) for _ in range(2))
         for group, every, cause in new:
             if evidence.contradicted(group, every, cause, None):
                 refuted[group, every].add(cause.id)
+            elif has_sounder_rival(evidence, plausible, chosen, (group, every, cause)):
+                doubted[group, every].add(cause.id)
         plausible = {
-            (group, number): without_ids(found, refuted[group, found.pathological])
+            (group, number): without_ids(found, refuted[group, found.pathological], doubted[group, found.pathological])
             for (group, number), found in plausible.items()
         }
     cases, numbers = evidence.deviating.case, evidence.candidates
     return [chosen[evidence.groups[case], n] for case, n in zip(cases.tolist(), numbers.tolist(), strict=True)]
+
+
+def has_sounder_rival(evidence: Evidence, candidates: Candidates, chosen: Chosen, named: Named) -> bool:
+    """Whether a pathological element contradicts a cause of others, and no element another that gives all of them."""
+    group, every, cause = named
+    if every or not is_contradicted(evidence, group, cause):
+        return False
+    own = [
+        candidates[key].consistent
+        for key, one in chosen.items()
+        if (key[0], evidence.distinct[key[1]].pathological, one) == named
+    ]
+    rivals = [one for one in frozenset.intersection(*own) if (JOINT in one.id) <= (JOINT in cause.id) and not one.mode]
+    return not all(is_contradicted(evidence, group, one) for one in rivals)
+
+
+def is_contradicted(evidence: Evidence, group: Group, cause: Cause) -> bool:
+    """Whether some conforming element of a group contradicts a cause, pathological ones included."""
+    return bool(evidence.against[group, True][cause]) or evidence.contradicted(group, True, cause, None)
 
 
 def causes_in_detail(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
@@ -156,7 +179,7 @@ def by_case(cases: Array) -> list[tuple[int, Array]]:
     return list(zip(numbers.tolist(), np.split(order, starts[1:]), strict=False))  # of no cases, one empty part
 
 
-def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> set[Named]:
+def named_by(evidence: Evidence, chosen: Chosen) -> set[Named]:
     """The causes that are named, by group, but for modes, which all cases have been compared with."""
     return {
         (group, evidence.distinct[number].pathological, cause)
@@ -165,16 +188,15 @@ def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> s
     }
 
 
-def without_ids(found: explanations.Explanation, ids: Set[str]) -> explanations.Explanation:
-    """Without refuted causes. Two mistakes at once do not take the place of one: some pair fits any few."""
+def without_ids(found: explanations.Explanation, ids: Set[str], doubted: Set[str]) -> explanations.Explanation:
+    """Without refuted causes, and doubted ones. Two mistakes at once do not take a refuted one's place: some fit."""
     gone = {cause for cause in found.matching if cause.id in ids}
     pairs = {cause for cause in found.matching if gone and cause.rank >= FIRST_PAIR}
-    return explanations.without_causes(found, frozenset(gone | pairs))
+    less = {cause for cause in found.matching if cause.id in doubted}
+    return explanations.without_causes(found, frozenset(gone | pairs | less))
 
 
-def chosen_causes(
-    evidence: Evidence, plausible: Mapping[tuple[Group, int], explanations.Explanation]
-) -> dict[tuple[Group, int], Cause]:
+def chosen_causes(evidence: Evidence, plausible: Candidates) -> Chosen:
     """The cause of each candidate, weighed for each layout of the parameters: it may choose another kernel."""
     weights: dict[Group, Counter[explanations.Explanation]] = defaultdict(Counter)
     layouts = dict[Group, Group]()

@@ -65,10 +65,14 @@ def without_details(group: Group) -> Group:
 
 
 def path_of(case: Case) -> str:
-    """What may choose a kernel's path: the parameters' layout and types, and the attributes that are no layout."""
+    """What may choose a kernel's path: the parameters' layout and types, and the attributes that are no layout.
+
+    A real number, such as alpha, is an operand like others: what one value shows and another refutes is no cause.
+    """
     node = case.node
     types = {tensor.element for tensor in node.inputs[1:]} - {node.input_type, node.output_type}
-    attributes = sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT)
+    choices = [(name, value) for name, value in node.attributes.items() if not isinstance(value, float)]
+    attributes = sorted((name, value) for name, value in choices if name not in LAYOUT)
     return f"{layout_of(case)} {sorted(types)} {attributes}"
 
 

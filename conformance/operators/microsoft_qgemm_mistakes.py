@@ -33,6 +33,7 @@ class GemmSteps:
     read: pm.Read = pm.as_they_are
     total: pm.Sum = pm.exact
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
+    of_product: Callable[[Array, Array], Array] = lambda total, alpha: total  # what alpha does before C is added
     alpha: Callable[[Array], Array] = lambda alpha: alpha
     places: Callable[[fs.Scales, tuple[int, ...]], fs.Scales] = mm.same_places
     quotient: mm.Quotient = fs.divided
@@ -45,9 +46,11 @@ class GemmSteps:
         a, b = (own[name].T if flips else own[name] for name, flips in zip("AB", self.turned(node), strict=True))
         check_fit(a, b, own["b_scale"])
         total = self.total(self.read(node, pm.operands_of(ID, a, own["a_zero_point"], b, own["b_zero_point"])))
+        alpha = np.asarray(node.value("alpha"), np.float32)
+        total = self.of_product(total, alpha)
         if "C" in own:
             total = self.bias(total, own["C"].astype(np.int64))
-        first = self.alpha(np.asarray(node.value("alpha"), np.float32)) * own["a_scale"]
+        first = self.alpha(alpha) * own["a_scale"]
         scales = first, of_columns(ID, "b_scale", own["b_scale"], b.shape), own.get("y_scale", ONE)
         quotient = self.quotient(total, self.places(scales, total.shape))
         if node.output_type == NUMBERS:
@@ -88,6 +91,7 @@ OWN = (
     step("bias-to:float32", "bias", bias=lambda total, bias: total + bias.astype(np.float32).astype(np.int64)),
     step("sum-with-bias-in:float32", "bias", bias=rounded_sum),
     frequent("ignores:alpha", "product", alpha=lambda alpha: ONE),
+    step("bias-without-alpha", "bias", of_product=lambda total, alpha: total * fs.wide(alpha), alpha=lambda alpha: ONE),
     step("ignores:transA", "rows", turned=without_a),
     step("ignores:transB", "matmul", turned=without_b),
 )

@@ -186,6 +186,17 @@ def input_as_sibling(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[
     return found
 
 
+def zero_points_as_int64(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """Zero points held as int32 and read as int64, so that two make one; behind the last there are zeros."""
+    integer_range(node)
+    if not rest or rest[0].size < 2:
+        raise NotImplementedError
+    words = np.append(rest[0].astype("<i4"), np.zeros(rest[0].size, "<i4"))
+    read: Array = words.view("<i8")[: rest[0].size].reshape(rest[0].shape)
+    found: tuple[Array, ...] = mistake(right)(node, x, scale, read)
+    return found
+
+
 def read_as_integers(node: Node, array: Array) -> Array:
     if node.input_type not in SMALL_FLOAT_TYPES:
         raise NotImplementedError
@@ -212,6 +223,7 @@ MISTAKES = (
     (Cause("sibling-float8", "small-float"), mistake(right, read=read_as_sibling)),
     (Cause("float-bits-as-integers", "small-float"), mistake(right, read=read_as_integers)),
     (Cause("input-as-sibling", "small-float"), input_as_sibling),
+    (Cause("zero-points-as-int64", "projection"), zero_points_as_int64),
     (Cause("bytes-of-scale-type", "output-dtype"), bytes_of_scale_type),
     (Cause("nan-to-zero", "special-input"), mistake(nan_as_zero)),
     *((cause, mistake(arithmetic)) for cause, arithmetic in SHARED),

@@ -119,10 +119,10 @@ def raised_to(text: str) -> OfScale:
 
 
 OF_SCALES: tuple[tuple[str, OfScale], ...] = (
+    ("scale-cut-off-to:bfloat16", lambda scale: cut_to_bits(scale, 8)),
     ("scale-of-bits:8", lambda scale: to_bits(scale, 8)),
     ("scale-of-bits:11", lambda scale: to_bits(scale, 11)),
     ("scale-of-bits:15", lambda scale: to_bits(scale, 15)),
-    ("scale-cut-off-to:bfloat16", lambda scale: cut_to_bits(scale, 8)),
     ("scale-to-power-of-two-below", lambda scale: cut_to_bits(scale, 1)),
     ("scale-to-power-of-two-above", partial(power_of_two, np.ceil)),
     ("scale-of-digits:6", lambda scale: to_digits(scale, 6)),
