@@ -17,7 +17,7 @@ from arithmetic_of_mistakes import Arithmetic
 from test_wrong_backends import operands
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.situations import exercised_clauses
-from tiebreak.conformance.causes.broken import broken_clause
+from tiebreak.conformance.causes.clauses import clauses_of
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.settling import settle_causes
@@ -121,34 +121,3 @@ def test_what_divides_in_another_order_breaks_the_quantizing_step(operator: str)
     assert broken["kernel-sums"].id == f"{spec.prefix}-F2"
 
 
-ONE = np.float32(1)
-QADD = (np.int8([7]), np.float32(0.25), np.int8(0), np.int8([0]), ONE, np.int8(0), ONE, np.int8(0))  # 1.75
-SMALL = np.array([1.5, 2.0], ml_dtypes.float8_e5m2)
-TO_RANGE = (np.float32([0.5, 2.0]), np.float32(-1), np.float32(4))
-TWO_MISTAKES = Cause(f"reciprocal-of-output-scale:fused{JOINT}truncates-and-wraps", "quotient")
-
-
-@pytest.mark.parametrize(
-    ("operator", "node", "inputs", "cause", "parted", "clause"),
-    [
-        # 1.75 becomes 1: of a reciprocal and a truncation the truncation shows. -3 is no neighbour of it.
-        ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, AT_ROUNDING, "MQA-R1"),
-        ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, BEFORE, "MQA-F3"),
-        # A clause about SCALED is broken in no other mode.
-        ("tensorflow.QuantizeV2", {"mode": "SCALED"}, TO_RANGE, Cause("flushes", "scaled"), BEFORE, "TFQ-S4"),
-        ("tensorflow.QuantizeV2", {"mode": "MIN_COMBINED"}, TO_RANGE, Cause("flushes", "scaled"), BEFORE, "TFQ-C1"),
-        ("tensorflow.QuantizeV2", {"mode": "MIN_FIRST"}, TO_RANGE, Cause("flushes", "scaled"), BEFORE, "TFQ-M1"),
-        ("tensorflow.QuantizeV2", {"mode": "MIN_FIRST"}, TO_RANGE, NO_CAUSE, AT_ROUNDING, "TFQ-R1"),
-        # Of a float that becomes an integer of 8 bits the document says only that what the type holds stays.
-        ("onnx.Cast", {"to": "int8"}, (SMALL,), NO_CAUSE, NOT_TOLD, "ONC-F1"),
-        ("onnx.Cast", {"to": "int4"}, (SMALL,), NO_CAUSE, AT_ROUNDING, "ONC-R3"),
-    ],
-)
-def test_a_clause_is_broken_where_its_conditions_hold(
-    operator: str, node: dict[str, Any], inputs: tuple[Array, ...], cause: Cause, parted: int, clause: str
-) -> None:
-    real = str(inputs[0].dtype) if operator == "onnx.Cast" else "float32"
-    quantized = node.get("to", "int8")
-    made = make_node(operator, real=real, quantized=quantized, attributes=node)
-    case = Case("c", made, inputs)
-    assert broken_clause(made, cause, parted, exercised_clauses(case)) == clause

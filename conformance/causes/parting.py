@@ -1,0 +1,110 @@
+"""The step of a term at which the exact result and a given one part.
+
+It is the last step of which a change gives the given result by itself, all other steps held: in the type of working
+precision, or in a wider one. Only a step with which the unchanged term gives another result tells that.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from tiebreak.conformance.judging.codes import bits_of_codes
+from tiebreak.conformance.variants.changes import DOUBLE, Change, changed, changes_of
+from tiebreak.golden.arithmetic.term import Term, steps_of
+from tiebreak.golden.arithmetic.working import ArrayEvaluation
+from tiebreak.golden.operators.model import Kind
+from tiebreak.golden.oracle import formula_of, reader_of, term_of
+from tiebreak.golden.problem import UNDEFINED, Array, Problem
+
+VALUE = {"where": 2, "require": 1}  # which argument is the value that an operation passes on; else the first
+
+
+@dataclass(frozen=True)
+class Parting:
+    """`steps` are a step and those around it, the nearest first; `kind` is that of the clause that is broken.
+
+    Without a kind no step is known: these are the steps through which every answer goes, the last one first.
+    """
+
+    steps: tuple[Term, ...]
+    kind: Kind | None = None
+
+
+def partings(problem: Problem, given: Array) -> list[tuple[Parting, ...]]:
+    """Where each element of a problem may part from the results with these bits, the last step first.
+
+    The last parting of each is the one without a kind.
+    """
+    term = term_of(problem, formula_of(problem))
+    every = list(variants(term, problem))
+    hits = np.zeros((len(every), given.size), bool)
+    for kind in dict.fromkeys((DOUBLE, problem.working)):
+        run = ArrayEvaluation(problem.operands, problem.kinds, kind, reader_of(problem))
+        base, known = bits_given(run, term, problem)
+        open_ = known & (base != given)
+        for hit, (_, other, free) in zip(hits, every, strict=True):
+            found, known = bits_given(run, other, problem)
+            hit |= open_ & known & (found != base) & ((found == given) | free)
+    patterns, places = np.unique(np.packbits(hits, axis=0), axis=1, return_inverse=True)
+    numbers = np.unpackbits(patterns, axis=0, count=len(every))
+    last = Parting(tuple(spine(term)))
+    known = [(*dict.fromkeys(every[i][0] for i in np.flatnonzero(one)), last) for one in numbers.T]
+    return [known[place] for place in places.reshape(-1).tolist()]
+
+
+def bits_given(run: ArrayEvaluation, term: Term, problem: Problem) -> tuple[Array, Array]:
+    """The bits that a term gives, and where it gives a result that doubles tell."""
+    with np.errstate(all="ignore"):
+        found = run.part(term, run.kind)
+        known = np.broadcast_to(~(found.undefined | found.lost), run.size)
+        codes = np.where(known, found.values, 0).astype(np.int64)
+    return bits_of_codes(codes, problem.result), known
+
+
+def variants(term: Term, problem: Problem) -> Iterator[tuple[Parting, Term, bool]]:
+    """The term with each change of one step, the last step first; then of all steps that follow the same clauses."""
+    enclosing, alike = chains(term), defaultdict[object, list[Term]](list)
+    for one in enclosing:
+        if one.clauses:
+            alike[one.name, one.clauses].append(one)
+    groups = [own for own in alike.values() if len(own) > 1]
+    for sites in [*([one] for one in enclosing), *groups]:
+        for number, change in enumerate(changes_of(sites[0], problem)):
+            other = changed(term, frozenset(sites), partial(nth_change, problem=problem, number=number))
+            yield Parting(enclosing[sites[0]], change.kind), other, change.free
+
+
+def nth_change(one: Term, problem: Problem, number: int) -> Term:
+    found = [change.term for change in changes_of(one, problem)]
+    return found[number] if number < len(found) else one
+
+
+def chains(term: Term) -> dict[Term, tuple[Term, ...]]:
+    """Each step with those that enclose it, the nearest first, and those that its value comes from.
+
+    Those through which every answer goes come first.
+    """
+    steps, outer = list(steps_of(term))[::-1], dict[int, Term]()
+    for one in steps:
+        for arg in one.args:
+            outer.setdefault(id(arg), one)
+    found: dict[Term, tuple[Term, ...]] = {}
+    for one in (*spine(term), *steps):
+        chain = [one]
+        while id(chain[-1]) in outer:
+            chain.append(outer[id(chain[-1])])
+        found.setdefault(one, (*chain, *spine(one)[1:]))
+    return found
+
+
+def spine(term: Term) -> list[Term]:
+    """The steps through which every answer goes, the last one first."""
+    found = [term]
+    while found[-1].args:
+        found.append(found[-1].args[VALUE.get(found[-1].name, 0)])
+    return found
