@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
-from tiebreak.conformance.causes.broken import KINDS, broken_clauses, clause_of_cause, clause_of_role
+from tiebreak.conformance.causes.broken import KINDS, broken_clauses, clause_of_cause
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.parting import Parting, partings
@@ -18,88 +19,108 @@ from tiebreak.conformance.judging.families import parts
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.operators.model import ARITHMETIC
-from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import UNEXPLAINED
+from tiebreak.golden.operators.model import ARITHMETIC, Kind
+from tiebreak.golden.oracle import TERMS, formula_of, term_of
+from tiebreak.golden.problem import Array, Quantization
 
 UNKNOWN = (Parting(()),)
+FEWEST, MOST = 6, 16  # elements of one mistake that can tell its step, and that are looked at
 
 
 @dataclass(frozen=True)
-class Options:
-    """The clauses that an element may break: `said` is its cause's, `told` are those of steps that give its result.
+class Told:
+    """What an element's partings tell: clauses with the kind of the change, the likeliest first.
 
-    `against` are those of them that speak against what is said, and `last` is the one if none is known.
+    `last` is the clause if there are none. `by_result`: exact and given result by themselves tell the kind.
     """
 
-    said: str
-    told: tuple[str, ...]
-    against: tuple[str, ...]
+    clauses: tuple[tuple[Kind | None, str], ...]
     last: str
+    by_result: bool
+
+    def alone(self, said: str, cause: Cause) -> str:
+        """The clause of an element that no single mistake explains; `said` is what its cause is about, if anything."""
+        told = [clause for _, clause in sorted(self.clauses, key=lambda one: bool(cause.mode) and one[0] != "rounding")]
+        if said and (not told or (said in told and not self.by_result)):
+            return said
+        return told[0] if told else self.last
 
 
 def clauses_of(evidence: Evidence, causes: Sequence[Cause], errors: ExplanationErrors) -> Array:
     """The clause that each deviating element breaks in its own node.
 
-    A cause that is one mistake breaks the clause that it is about, unless a change of another step gives all of its
-    elements, and none of that step does. Any other element goes by itself.
+    One mistake breaks the clause that its cause is about, unless a change of another step gives all of its elements and
+    none of that step does. Of any other element its own result tells the step.
     """
-    options = options_of(evidence, causes, errors)
-    cases = evidence.deviating.case.tolist()
-    groups = [(evidence.cases[case].node.operator, cause) for case, cause in zip(cases, causes, strict=True)]
-    counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
-    for group, one in zip(groups, options, strict=True):
-        counts[group].update(one.against)
-    sizes = Counter(groups)
-    by_all = {group: [clause for clause, times in counts[group].items() if times == size] for group, size in sizes.items()}
-    pairs = zip(options, groups, strict=True)
-    return np.array([clause_in(one, by_all[group], group[1]) for one, group in pairs], object)
-
-
-def clause_in(one: Options, by_all: Sequence[str], cause: Cause) -> str:
-    if cause.id != UNEXPLAINED and JOINT not in cause.id:
-        if one.said and (one.said in by_all or not by_all):
-            return one.said
-        if by_all:
-            return by_all[0]
-    return one.told[0] if one.told else one.said or one.last
-
-
-def options_of(evidence: Evidence, causes: Sequence[Cause], errors: ExplanationErrors) -> list[Options]:
-    """A mode is what its cause says, so that no step need be looked for."""
     found = evidence.deviating
-    modes = [bool(cause.mode and clause_of_role(evidence.cases[case].node, cause.role)) for case, cause in zip(found.case.tolist(), causes)]
-    places = np.flatnonzero(~np.array(modes, bool))
+    keys = list(zip(found.case.tolist(), causes, found.parted.tolist(), strict=True))
+    known = {key: said_in(evidence, *key) for key in dict.fromkeys(keys)}
+    clauses = np.array([known[key] for key in keys], object)
+    alone = [place for place, cause in enumerate(causes) if not clauses[place] or JOINT in cause.id]
+    mistakes = places_of_mistakes(evidence, causes, clauses)
+    some = {key: places[:: -(-len(places) // MOST)] for key, places in mistakes.items()}
+    told = told_at(evidence, np.array([*alone, *chain(*some.values())], np.int64), errors)
+    clauses[alone] = [told[place].alone(clauses[place], causes[place]) for place in alone]
+    for key, places in mistakes.items():
+        other = against(key[1], [told[place] for place in some[key]])
+        clauses[[place for place in places if other in evidence.exercised_in(int(found.case[place]))]] = other
+    return clauses
+
+
+def said_in(evidence: Evidence, case: int, cause: Cause, parted: int) -> str:
+    """The clause that a cause is about in the case with this number."""
+    return clause_of_cause(evidence.cases[case].node, cause, parted, evidence.exercised_in(case))
+
+
+def places_of_mistakes(evidence: Evidence, causes: Sequence[Cause], said: Array) -> dict[tuple[Cause, str], list[int]]:
+    """The elements of each cause that is one mistake in a formula, by the clause that it is about; no rounding mode."""
+    places: dict[tuple[Cause, str], list[int]] = defaultdict(list)
+    for place, cause in enumerate(causes):
+        if said[place] and JOINT not in cause.id and not cause.mode:
+            places[cause, said[place]].append(place)
+    return {key: own for key, own in places.items() if may_tell(evidence, own, key[1])}
+
+
+def may_tell(evidence: Evidence, places: Sequence[int], clause: str) -> bool:
+    """Whether these elements, whose cause is about a clause, can tell another: many, and not all with one result."""
+    found = evidence.deviating
+    spec = get_operator(evidence.cases[int(found.case[places[0]])].node.operator)
+    arithmetic = spec.kind(spec.clause(clause)) in ARITHMETIC
+    return arithmetic and len(places) >= FEWEST and len(np.unique(found.got_bits[places])) > 1
+
+
+def against(said: str, told: Sequence[Told]) -> str:
+    """The clause that all elements tell if not all tell what is said; empty if there is none.
+
+    That another rounding to a neighbour gives a result speaks against nothing: so does any small error.
+    """
+    if all(said in [clause for _, clause in one.clauses] for one in told):
+        return ""
+    every = [dict.fromkeys(clause for kind, clause in one.clauses if kind != "rounding") for one in told]
+    return next((clause for clause in every[0] if all(clause in one for one in every)), "")
+
+
+def told_at(evidence: Evidence, places: Array, errors: ExplanationErrors) -> dict[int, Told]:
+    """What the partings of the deviating elements at these places tell."""
+    found = evidence.deviating
     none = [UNKNOWN] * len(places)
-    told = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, places), none)
-    every = dict(zip(places.tolist(), told, strict=True))
-    columns = zip(found.case.tolist(), causes, found.parted.tolist(), strict=True)
-    keys = [(*key, every.get(place, UNKNOWN)) for place, key in enumerate(columns)]
-    known = {key: options_in(evidence, *key) for key in {*keys}}
-    return [known[key] for key in keys]
+    steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, places), none)
+    keys = list(zip(found.case[places].tolist(), found.parted[places].tolist(), steps, strict=True))
+    known = {key: told_in(evidence, *key) for key in dict.fromkeys(keys)}
+    return dict(zip(places.tolist(), (known[key] for key in keys), strict=True))
 
 
-def options_in(evidence: Evidence, case: int, cause: Cause, parted: int, told: Sequence[Parting]) -> Options:
-    """The options of an element in the case with this number."""
+def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> Told:
+    """The same in the case with this number."""
     node, exercised = evidence.cases[case].node, evidence.exercised_in(case)
-    *steps, last = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in told]
-    steps.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
-    said = clause_of_cause(node, cause, parted, exercised)
-    spec = get_operator(node.operator)
-    weak = ("rounding",) if said else ()
-    told_by, against = (
-        tuple(dict.fromkeys(clause for kind, own in steps for clause in own if kind not in left_out))
-        for left_out in ((), weak)
-    )
-    if said and spec.kind(spec.clause(said)) not in ARITHMETIC:
-        against = ()
-    if said in told_by and said not in against:
-        against = (said, *against)
-    return Options(said, told_by, against, last[1][0])
+    *known, (_, last) = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in steps]
+    known.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
+    every = dict.fromkeys((kind, clause) for kind, own in known for clause in own)
+    return Told(tuple(every), last[0], parted in KINDS)
 
 
 def partings_of(evidence: Evidence, places: Array) -> list[tuple[Parting, ...]]:
-    """The partings of the deviating elements at these places."""
+    """Where the results of the deviating elements at these places may part."""
     cases, told = evidence.deviating.case[places], dict[int, tuple[Parting, ...]]()
     alike: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for case in np.unique(cases).tolist():
@@ -122,5 +143,6 @@ def partings_in(
     found: dict[int, tuple[Parting, ...]] = {}
     for _, elements, problem in parts(chunk.families, wanted):
         posed = replace(problem, mode=modes[0]) if modes else problem
-        found.update(zip(elements.tolist(), partings(posed, bits[elements]), strict=True))
+        formula = TERMS[chunk.operator] if isinstance(posed, Quantization) else formula_of(posed)
+        found.update(zip(elements.tolist(), partings(posed, term_of(posed, formula), bits[elements]), strict=True))
     return [found[place] for place in at.tolist()]

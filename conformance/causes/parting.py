@@ -1,13 +1,13 @@
 """The step of a term at which the exact result and a given one part.
 
-It is the last step of which a change gives the given result by itself, all other steps held: in the type of working
-precision, or in a wider one. Only a step with which the unchanged term gives another result tells that.
+It is the last step of which a change gives the given result by itself, all other steps held: in working precision, or
+else in a wider one. Only a step with which the unchanged term gives another result tells that.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,9 +17,10 @@ from tiebreak.conformance.judging.codes import bits_of_codes
 from tiebreak.conformance.variants.changes import DOUBLE, Change, changed, changes_of
 from tiebreak.golden.arithmetic.term import Term, steps_of
 from tiebreak.golden.arithmetic.working import ArrayEvaluation
+from tiebreak.golden.elements import FloatType
 from tiebreak.golden.operators.model import Kind
-from tiebreak.golden.oracle import formula_of, reader_of, term_of
-from tiebreak.golden.problem import UNDEFINED, Array, Problem
+from tiebreak.golden.oracle import reader_of
+from tiebreak.golden.problem import Array, Problem
 
 VALUE = {"where": 2, "require": 1}  # which argument is the value that an operation passes on; else the first
 
@@ -35,26 +36,36 @@ class Parting:
     kind: Kind | None = None
 
 
-def partings(problem: Problem, given: Array) -> list[tuple[Parting, ...]]:
-    """Where each element of a problem may part from the results with these bits, the last step first.
+Variant = tuple[Parting, Term, bool]  # what it says, the changed term, and whether the change is free
+
+
+def partings(problem: Problem, term: Term, given: Array) -> list[tuple[Parting, ...]]:
+    """Where each element of a problem with this term may part from the results with these bits, the last step first.
 
     The last parting of each is the one without a kind.
     """
-    term = term_of(problem, formula_of(problem))
     every = list(variants(term, problem))
     hits = np.zeros((len(every), given.size), bool)
-    for kind in dict.fromkeys((DOUBLE, problem.working)):
-        run = ArrayEvaluation(problem.operands, problem.kinds, kind, reader_of(problem))
-        base, known = bits_given(run, term, problem)
-        open_ = known & (base != given)
-        for hit, (_, other, free) in zip(hits, every, strict=True):
-            found, known = bits_given(run, other, problem)
-            hit |= open_ & known & (found != base) & ((found == given) | free)
+    for kind in dict.fromkeys((problem.working, DOUBLE)):
+        left = np.flatnonzero(~hits.any(axis=0))
+        if left.size:
+            hits[:, left] = hits_of(term, every, problem.some(left), kind, given[left])
     patterns, places = np.unique(np.packbits(hits, axis=0), axis=1, return_inverse=True)
     numbers = np.unpackbits(patterns, axis=0, count=len(every))
     last = Parting(tuple(spine(term)))
     known = [(*dict.fromkeys(every[i][0] for i in np.flatnonzero(one)), last) for one in numbers.T]
     return [known[place] for place in places.reshape(-1).tolist()]
+
+
+def hits_of(term: Term, every: Sequence[Variant], problem: Problem, kind: FloatType, given: Array) -> Array:
+    """Which variants give which elements' results, in this working precision (bool, one row for each variant)."""
+    run = ArrayEvaluation(problem.operands, problem.kinds, kind, reader_of(problem))
+    base, known = bits_given(run, term, problem)
+    open_, hits = known & (base != given), []
+    for _, other, free in every:
+        found, known = bits_given(run, other, problem)
+        hits.append(open_ & known & (found != base) & ((found == given) | free))
+    return np.array(hits)
 
 
 def bits_given(run: ArrayEvaluation, term: Term, problem: Problem) -> tuple[Array, Array]:
@@ -66,7 +77,7 @@ def bits_given(run: ArrayEvaluation, term: Term, problem: Problem) -> tuple[Arra
     return bits_of_codes(codes, problem.result), known
 
 
-def variants(term: Term, problem: Problem) -> Iterator[tuple[Parting, Term, bool]]:
+def variants(term: Term, problem: Problem) -> Iterator[Variant]:
     """The term with each change of one step, the last step first; then of all steps that follow the same clauses."""
     enclosing, alike = chains(term), defaultdict[object, list[Term]](list)
     for one in enclosing:

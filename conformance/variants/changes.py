@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
@@ -181,12 +182,12 @@ def changed(term: Term, sites: Collection[Term], change: Callable[[Term], Term])
 
     def walk(one: Term) -> Term:
         if id(one) not in made:
-            made[id(one)] = change(one) if one in sites else with_args(one, tuple(map(walk, one.args)))
+            made[id(one)] = change(one) if one in sites else with_args(one, [walk(arg) for arg in one.args])
         return made[id(one)]
 
     return walk(term)
 
 
-def with_args(one: Term, args: tuple[Term, ...]) -> Term:
-    same = all(new is old for new, old in zip(args, one.args, strict=True))
-    return one if same else replace(one, args=args)
+def with_args(one: Term, args: list[Term]) -> Term:
+    same = all(map(operator.is_, args, one.args))
+    return one if same else replace(one, args=tuple(args))
