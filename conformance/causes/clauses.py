@@ -15,6 +15,7 @@ from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.parting import Parting, partings
 from tiebreak.conformance.judging.chunk import Chunk
+from tiebreak.conformance.judging.deviating import AT_ROUNDING
 from tiebreak.conformance.judging.families import parts
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
@@ -31,17 +32,17 @@ FEWEST, MOST = 6, 16  # elements of one mistake that can tell its step, and that
 class Told:
     """What an element's partings tell: clauses with the kind of the change, the likeliest first.
 
-    `last` is the clause if there are none. `by_result`: exact and given result by themselves tell the kind.
+    `last` is the clause if there are none, `parted` the step at which both results by themselves part (deviating.py).
     """
 
     clauses: tuple[tuple[Kind | None, str], ...]
     last: str
-    by_result: bool
+    parted: int
 
     def alone(self, said: str, cause: Cause) -> str:
         """The clause of an element that no single mistake explains; `said` is what its cause is about, if anything."""
         told = [clause for _, clause in sorted(self.clauses, key=lambda one: bool(cause.mode) and one[0] != "rounding")]
-        if said and (not told or (said in told and not self.by_result)):
+        if said and (said in told and self.parted not in KINDS or not told and self.parted != AT_ROUNDING):
             return said
         return told[0] if told else self.last
 
@@ -59,7 +60,7 @@ def clauses_of(evidence: Evidence, causes: Sequence[Cause], errors: ExplanationE
     alone = [place for place, cause in enumerate(causes) if not clauses[place] or JOINT in cause.id]
     mistakes = places_of_mistakes(evidence, causes, clauses)
     some = {key: places[:: -(-len(places) // MOST)] for key, places in mistakes.items()}
-    told = told_at(evidence, np.array([*alone, *chain(*some.values())], np.int64), errors)
+    told = told_at(evidence, [*alone, *chain(*some.values())], errors)
     clauses[alone] = [told[place].alone(clauses[place], causes[place]) for place in alone]
     for key, places in mistakes.items():
         other = against(key[1], [told[place] for place in some[key]])
@@ -100,14 +101,19 @@ def against(said: str, told: Sequence[Told]) -> str:
     return next((clause for clause in every[0] if all(clause in one for one in every)), "")
 
 
-def told_at(evidence: Evidence, places: Array, errors: ExplanationErrors) -> dict[int, Told]:
-    """What the partings of the deviating elements at these places tell."""
+def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors) -> dict[int, Told]:
+    """What the partings of the deviating elements at these places tell; of the exact argument's other neighbour none.
+
+    There both results tell already that it is the rounding.
+    """
     found = evidence.deviating
-    none = [UNKNOWN] * len(places)
-    steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, places), none)
-    keys = list(zip(found.case[places].tolist(), found.parted[places].tolist(), steps, strict=True))
-    known = {key: told_in(evidence, *key) for key in dict.fromkeys(keys)}
-    return dict(zip(places.tolist(), (known[key] for key in keys), strict=True))
+    traced = np.array([place for place in places if found.parted[place] != AT_ROUNDING], np.int64)
+    none = [UNKNOWN] * len(traced)
+    steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, traced), none)
+    known = dict(zip(traced.tolist(), steps, strict=True))
+    keys = [(int(found.case[place]), int(found.parted[place]), known.get(place, UNKNOWN)) for place in places]
+    told = {key: told_in(evidence, *key) for key in dict.fromkeys(keys)}
+    return {place: told[key] for place, key in zip(places, keys, strict=True)}
 
 
 def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> Told:
@@ -116,7 +122,7 @@ def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]
     *known, (_, last) = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in steps]
     known.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
     every = dict.fromkeys((kind, clause) for kind, own in known for clause in own)
-    return Told(tuple(every), last[0], parted in KINDS)
+    return Told(tuple(every), last[0], parted)
 
 
 def partings_of(evidence: Evidence, places: Array) -> list[tuple[Parting, ...]]:
