@@ -10,11 +10,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from test_clause_of_changed_steps import right_outputs
 from test_wrong_operators import WRONG, deviating
 
 import wrong_backends
 from arithmetic_of_mistakes import Arithmetic
-from test_clause_of_changed_steps import right_outputs
 from test_wrong_backends import operands
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.situations import exercised_clauses

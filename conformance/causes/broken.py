@@ -17,6 +17,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.model import ARITHMETIC, Clause, Kind, Operator
 from tiebreak.golden.verdicts import UNEXPLAINED
 
+Clauses = Sequence[Clause]
 Exercised = Callable[[Case], Collection[str]]  # the ids of the clauses whose conditions hold in a case
 KINDS: dict[int, Kind] = {AT_ROUNDING: "rounding", AT_END: "saturation"}  # of the clauses about these steps
 
@@ -46,22 +47,28 @@ def broken_clauses(node: Node, parting: Parting, parted: int, exercised: Collect
     mode, kind = clause_of_role(node, "mode"), parting.kind or KINDS.get(parted)
     if kind is None and (parted == BEFORE or node.output_type in INTEGER_TYPES):
         kind = "formula"
-    named = [[*([mode] if one.name == "round" else []), *one.clauses] for one in parting.steps]
-    steps = [[clause for id in ids for clause in holding if clause.id == id] for ids in named]
-    return [clause.id for clause in next(by_nearness(spec, parting, steps, holding, kind))]
+    given = [
+        [[*([mode] if one.name == "round" else []), *one.clauses] for one in own]
+        for own in (parting.steps, parting.inner)
+    ]
+    outer, inner = ([[clause for id in ids for clause in holding if clause.id == id] for ids in own] for own in given)
+    found = (own for own in by_nearness(spec, outer, inner, holding, kind) if own)
+    return [clause.id for clause in next(found)]
 
 
 def by_nearness(
-    spec: Operator, parting: Parting, steps: Sequence[Sequence[Clause]], holding: Sequence[Clause], kind: Kind | None
-) -> Iterator[Sequence[Clause]]:
+    spec: Operator, outer: Sequence[Clauses], inner: Sequence[Clauses], holding: Clauses, kind: Kind | None
+) -> Iterator[Clauses]:
     """A step's own clauses, those of the kind alone if there are any; then the nearest of the kind; then any."""
-    every = *steps, holding, [clause for clause in spec.clauses if not clause.unspecified]
-    of_kind = [[clause for clause in own if kind in (None, spec.kind(clause))] for own in every]
-    if parting.kind:
-        yield from (own for own in (of_kind[0], every[0]) if own)
-    yield from (own for own in of_kind[: len(steps)] if own)
-    yield from (own for own in every[: len(steps)] if own)
-    yield from (own[:1] for own in (*of_kind, *every) if own)
+
+    def of_kind(clauses: Clauses) -> Clauses:
+        return [clause for clause in clauses if kind in (None, spec.kind(clause))]
+
+    for own in (outer[:1], outer, inner):
+        yield from map(of_kind, own)
+        yield from own
+    yield from (own[:1] for own in (of_kind(holding), holding))
+    yield [next(clause for clause in spec.clauses if not clause.unspecified)]
 
 
 def clause_of_role(node: Node, role: str) -> str:

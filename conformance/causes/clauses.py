@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -24,7 +24,7 @@ from tiebreak.golden.operators.model import ARITHMETIC, Kind
 from tiebreak.golden.oracle import TERMS, formula_of, term_of
 from tiebreak.golden.problem import Array, Quantization
 
-UNKNOWN = (Parting(()),)
+UNKNOWN = (Parting(),)
 FEWEST, MOST = 6, 16  # elements of one mistake that can tell its step, and that are looked at
 
 
@@ -42,7 +42,7 @@ class Told:
     def alone(self, said: str, cause: Cause) -> str:
         """The clause of an element that no single mistake explains; `said` is what its cause is about, if anything."""
         told = [clause for _, clause in sorted(self.clauses, key=lambda one: bool(cause.mode) and one[0] != "rounding")]
-        if said and (said in told and self.parted not in KINDS or not told and self.parted != AT_ROUNDING):
+        if said and ((said in told and self.parted not in KINDS) or (not told and self.parted != AT_ROUNDING)):
             return said
         return told[0] if told else self.last
 
@@ -59,7 +59,7 @@ def clauses_of(evidence: Evidence, causes: Sequence[Cause], errors: ExplanationE
     clauses = np.array([known[key] for key in keys], object)
     alone = [place for place, cause in enumerate(causes) if not clauses[place] or JOINT in cause.id]
     mistakes = places_of_mistakes(evidence, causes, clauses)
-    some = {key: places[:: -(-len(places) // MOST)] for key, places in mistakes.items()}
+    some = {key: spread([*far(evidence, places)], MOST) for key, places in mistakes.items()}
     told = told_at(evidence, [*alone, *chain(*some.values())], errors)
     clauses[alone] = [told[place].alone(clauses[place], causes[place]) for place in alone]
     for key, places in mistakes.items():
@@ -84,10 +84,22 @@ def places_of_mistakes(evidence: Evidence, causes: Sequence[Cause], said: Array)
 
 def may_tell(evidence: Evidence, places: Sequence[int], clause: str) -> bool:
     """Whether these elements, whose cause is about a clause, can tell another: many, and not all with one result."""
-    found = evidence.deviating
+    found, own = evidence.deviating, [*far(evidence, places)]
     spec = get_operator(evidence.cases[int(found.case[places[0]])].node.operator)
     arithmetic = spec.kind(spec.clause(clause)) in ARITHMETIC
-    return arithmetic and len(places) >= FEWEST and len(np.unique(found.got_bits[places])) > 1
+    return arithmetic and len(own) >= FEWEST and len(np.unique(found.got_bits[own])) > 1
+
+
+def far(evidence: Evidence, places: Iterable[int]) -> Iterator[int]:
+    """Those places of deviating elements whose results are no neighbours of the exact argument.
+
+    Of neighbours both results tell already that they part at the rounding.
+    """
+    return (place for place in places if evidence.deviating.parted[place] != AT_ROUNDING)
+
+
+def spread(places: Sequence[int], count: int) -> Sequence[int]:
+    return places[:: -(-len(places) // count)]
 
 
 def against(said: str, told: Sequence[Told]) -> str:
@@ -102,12 +114,8 @@ def against(said: str, told: Sequence[Told]) -> str:
 
 
 def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors) -> dict[int, Told]:
-    """What the partings of the deviating elements at these places tell; of the exact argument's other neighbour none.
-
-    There both results tell already that it is the rounding.
-    """
-    found = evidence.deviating
-    traced = np.array([place for place in places if found.parted[place] != AT_ROUNDING], np.int64)
+    """What the partings of the deviating elements at these places tell."""
+    found, traced = evidence.deviating, np.array([*far(evidence, places)], np.int64)
     none = [UNKNOWN] * len(traced)
     steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, traced), none)
     known = dict(zip(traced.tolist(), steps, strict=True))

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from tiebreak.conformance.judging.codes import bits_of_codes
-from tiebreak.conformance.variants.changes import DOUBLE, Change, changed, changes_of
+from tiebreak.conformance.variants.changes import DOUBLE, changed, changes_of
 from tiebreak.golden.arithmetic.term import Term, steps_of
 from tiebreak.golden.arithmetic.working import ArrayEvaluation
 from tiebreak.golden.elements import FloatType
@@ -27,12 +27,14 @@ VALUE = {"where": 2, "require": 1}  # which argument is the value that an operat
 
 @dataclass(frozen=True)
 class Parting:
-    """`steps` are a step and those around it, the nearest first; `kind` is that of the clause that is broken.
+    """`steps` are a step and those that enclose it, the nearest first; `kind` is that of the clause that is broken.
 
-    Without a kind no step is known: these are the steps through which every answer goes, the last one first.
+    `inner` are those that its value comes from. Without a kind no step is known: `inner` are those through which every
+    answer goes, the last one first.
     """
 
-    steps: tuple[Term, ...]
+    steps: tuple[Term, ...] = ()
+    inner: tuple[Term, ...] = ()
     kind: Kind | None = None
 
 
@@ -52,7 +54,7 @@ def partings(problem: Problem, term: Term, given: Array) -> list[tuple[Parting, 
             hits[:, left] = hits_of(term, every, problem.some(left), kind, given[left])
     patterns, places = np.unique(np.packbits(hits, axis=0), axis=1, return_inverse=True)
     numbers = np.unpackbits(patterns, axis=0, count=len(every))
-    last = Parting(tuple(spine(term)))
+    last = Parting(inner=tuple(spine(term)))
     known = [(*dict.fromkeys(every[i][0] for i in np.flatnonzero(one)), last) for one in numbers.T]
     return [known[place] for place in places.reshape(-1).tolist()]
 
@@ -87,7 +89,7 @@ def variants(term: Term, problem: Problem) -> Iterator[Variant]:
     for sites in [*([one] for one in enclosing), *groups]:
         for number, change in enumerate(changes_of(sites[0], problem)):
             other = changed(term, frozenset(sites), partial(nth_change, problem=problem, number=number))
-            yield Parting(enclosing[sites[0]], change.kind), other, change.free
+            yield Parting(enclosing[sites[0]], tuple(spine(sites[0])[1:]), change.kind), other, change.free
 
 
 def nth_change(one: Term, problem: Problem, number: int) -> Term:
@@ -96,10 +98,7 @@ def nth_change(one: Term, problem: Problem, number: int) -> Term:
 
 
 def chains(term: Term) -> dict[Term, tuple[Term, ...]]:
-    """Each step with those that enclose it, the nearest first, and those that its value comes from.
-
-    Those through which every answer goes come first.
-    """
+    """Each step with those that enclose it, the nearest first. Those through which every answer goes come first."""
     steps, outer = list(steps_of(term))[::-1], dict[int, Term]()
     for one in steps:
         for arg in one.args:
@@ -109,7 +108,7 @@ def chains(term: Term) -> dict[Term, tuple[Term, ...]]:
         chain = [one]
         while id(chain[-1]) in outer:
             chain.append(outer[id(chain[-1])])
-        found.setdefault(one, (*chain, *spine(one)[1:]))
+        found.setdefault(one, tuple(chain))
     return found
 
 

@@ -122,7 +122,9 @@ def of_add(one: Term, problem: Problem) -> Iterator[Change]:
 
 def of_divide(one: Term, problem: Problem) -> Iterator[Change]:
     first, second = one.args
-    yield from (Change("formula", other) for other in (first * step(1 / second, problem.working), first, first * second))
+    yield from (
+        Change("formula", other) for other in (first * step(1 / second, problem.working), first, first * second)
+    )
 
 
 def of_number(one: Term, problem: Problem) -> Iterator[Change]:
