@@ -122,6 +122,23 @@ def test_what_divides_in_another_order_breaks_the_quantizing_step(operator: str)
     assert broken["kernel-sums"].id == f"{spec.prefix}-F2"
 
 
+@pytest.mark.parametrize(
+    ("operator", "name", "clause"),
+    [
+        ("com.microsoft.QLinearMul", "QLinearMul: no zero point of B", "MQM-F1"),
+        ("com.microsoft.QLinearMul", "QLinearMul: no scale of B", "MQM-F2"),
+        ("com.microsoft.QLinearAdd", "QLinearAdd: no zero point of A", "MQA-F1"),
+    ],
+)
+def test_a_known_mistake_breaks_the_clause_of_the_step_that_gives_all_of_it(
+    operator: str, name: str, clause: str
+) -> None:
+    """Not that about the zero point or the scale of the output, which the cause of a left-out operand is about."""
+    (wrong,) = (one for one in BY_OPERATOR[operator] if one.name == name)
+    ids, _, clauses = settle_causes(evidence_about(wrong))
+    assert all(one.startswith("ignores:") for one in ids) and set(clauses) == {clause}
+
+
 ONE = np.float32(1)
 QADD = (np.int8([7]), np.float32(0.25), np.int8(0), np.int8([0]), ONE, np.int8(0), ONE, np.int8(0))  # 1.75
 SMALL = np.array([1.5, 2.0], ml_dtypes.float8_e5m2)

@@ -101,9 +101,10 @@ def evidence_about(case: Case, outputs: list[Array]) -> Evidence:
 
 
 def own_clauses(term: Term, step: Term, holding: set[str]) -> set[str]:
-    """The clauses that hold of a step; if it has none, of the one that it alone is for. Empty if it is for several."""
-    parents = {one for one in steps_of(term) if step in one.args}
-    return holding & {*step.clauses} or (own_clauses(term, parents.pop(), holding) if len(parents) == 1 else set())
+    """The clauses that hold of a step, wherever it is written; if it has none, of those that it is for."""
+    found = holding & {clause for one in steps_of(term) if one == step for clause in one.clauses}
+    parents = {one for one in steps_of(term) if step in one.args} if not found else ()
+    return found.union(*(own_clauses(term, one, holding) for one in parents))
 
 
 def rows_of_boxes(operator: str) -> Iterator[tuple[str, set[str], str]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from tiebreak.conformance.causes.parting import Parting
 from tiebreak.conformance.judging.deviating import AT_END, AT_ROUNDING, BEFORE
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
@@ -47,12 +48,12 @@ def broken_clauses(node: Node, parting: Parting, parted: int, exercised: Collect
     mode, kind = clause_of_role(node, "mode"), parting.kind or KINDS.get(parted)
     if kind is None and (parted == BEFORE or node.output_type in INTEGER_TYPES):
         kind = "formula"
-    given = [
-        [[*([mode] if one.name == "round" else []), *one.clauses] for one in own]
-        for own in (parting.steps, parting.inner)
-    ]
-    outer, inner = ([[clause for id in ids for clause in holding if clause.id == id] for ids in own] for own in given)
-    found = (own for own in by_nearness(spec, outer, inner, holding, kind) if own)
+
+    def clauses(steps: Sequence[Term]) -> list[Clauses]:
+        named = ([mode, *one.clauses] if one.name == "round" else one.clauses for one in steps)
+        return [[clause for name in names for clause in holding if clause.id == name] for names in named]
+
+    found = (own for own in by_nearness(spec, clauses(parting.steps), clauses(parting.inner), holding, kind) if own)
     return [clause.id for clause in next(found)]
 
 

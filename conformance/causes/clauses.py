@@ -29,7 +29,7 @@ FEWEST, MOST = 6, 16  # elements of one mistake that can tell its step, and that
 
 
 @dataclass(frozen=True)
-class Told:
+class StepClauses:
     """What an element's partings tell: clauses with the kind of the change, the likeliest first.
 
     `last` is the clause if there are none, `parted` the step at which both results by themselves part (deviating.py).
@@ -102,7 +102,7 @@ def spread(places: Sequence[int], count: int) -> Sequence[int]:
     return places[:: -(-len(places) // count)]
 
 
-def against(said: str, told: Sequence[Told]) -> str:
+def against(said: str, told: Sequence[StepClauses]) -> str:
     """The clause that all elements tell if not all tell what is said; empty if there is none.
 
     That another rounding to a neighbour gives a result speaks against nothing: so does any small error.
@@ -113,7 +113,7 @@ def against(said: str, told: Sequence[Told]) -> str:
     return next((clause for clause in every[0] if all(clause in one for one in every)), "")
 
 
-def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors) -> dict[int, Told]:
+def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors) -> dict[int, StepClauses]:
     """What the partings of the deviating elements at these places tell."""
     found, traced = evidence.deviating, np.array([*far(evidence, places)], np.int64)
     none = [UNKNOWN] * len(traced)
@@ -124,13 +124,13 @@ def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors
     return {place: told[key] for place, key in zip(places, keys, strict=True)}
 
 
-def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> Told:
+def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> StepClauses:
     """The same in the case with this number."""
     node, exercised = evidence.cases[case].node, evidence.exercised_in(case)
     *known, (_, last) = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in steps]
     known.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
     every = dict.fromkeys((kind, clause) for kind, own in known for clause in own)
-    return Told(tuple(every), last[0], parted)
+    return StepClauses(tuple(every), last[0], parted)
 
 
 def partings_of(evidence: Evidence, places: Array) -> list[tuple[Parting, ...]]:
