@@ -44,7 +44,7 @@ def results_of(
     `hear` is told of each number that the formula rounds to an integer, in their order.
     """
     evaluate = RealEvaluation(term_of(problem, formula_of(problem)), problem.working if working else None, hear)
-    read = signed_value_of if has_signed_zeros(problem) else value_of
+    read = reader_of(problem)
 
     def element(codes: tuple[int, ...]) -> Result:
         try:
@@ -70,6 +70,11 @@ def names_of(formula: Formula, count: int) -> list[str]:
     parameters = list(inspect.signature(formula).parameters.values())[1:]
     named = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
     return [*named, *map(str, range(len(named), count))][:count]
+
+
+def reader_of(problem: Problem) -> Callable[[int, object], Real]:
+    """What gives the value of an operand's code of a type."""
+    return signed_value_of if has_signed_zeros(problem) else value_of
 
 
 def has_signed_zeros(problem: Problem) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from test_clause_of_changed_steps import right_outputs
 from test_wrong_operators import WRONG, deviating
 
 import wrong_backends
@@ -17,12 +18,12 @@ from arithmetic_of_mistakes import Arithmetic
 from test_wrong_backends import operands
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.situations import exercised_clauses
-from tiebreak.conformance.causes.broken import broken_clause
+from tiebreak.conformance.causes.clauses import clauses_of
 from tiebreak.conformance.causes.evidence import Evidence
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.chunk import Chunk
-from tiebreak.conformance.judging.deviating import AT_ROUNDING, BEFORE, NOT_TOLD
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.explaining import all_deviating, evidence_of, explained_cases
@@ -121,34 +122,58 @@ def test_what_divides_in_another_order_breaks_the_quantizing_step(operator: str)
     assert broken["kernel-sums"].id == f"{spec.prefix}-F2"
 
 
+@pytest.mark.parametrize(
+    ("operator", "name", "clause"),
+    [
+        ("com.microsoft.QLinearMul", "QLinearMul: no zero point of B", "MQM-F1"),
+        ("com.microsoft.QLinearMul", "QLinearMul: no scale of B", "MQM-F2"),
+        ("com.microsoft.QLinearAdd", "QLinearAdd: no zero point of A", "MQA-F1"),
+    ],
+)
+def test_a_known_mistake_breaks_the_clause_of_the_step_that_gives_all_of_it(
+    operator: str, name: str, clause: str
+) -> None:
+    """Not that about the zero point or the scale of the output, which the cause of a left-out operand is about."""
+    (wrong,) = (one for one in BY_OPERATOR[operator] if one.name == name)
+    ids, _, clauses = settle_causes(evidence_about(wrong))
+    assert all(one.startswith("ignores:") for one in ids) and set(clauses) == {clause}
+
+
 ONE = np.float32(1)
 QADD = (np.int8([7]), np.float32(0.25), np.int8(0), np.int8([0]), ONE, np.int8(0), ONE, np.int8(0))  # 1.75
 SMALL = np.array([1.5, 2.0], ml_dtypes.float8_e5m2)
 TO_RANGE = (np.float32([0.5, 2.0]), np.float32(-1), np.float32(4))
 TWO_MISTAKES = Cause(f"reciprocal-of-output-scale:fused{JOINT}truncates-and-wraps", "quotient")
+FLUSHES = Cause("flushes", "scaled")
 
 
 @pytest.mark.parametrize(
-    ("operator", "node", "inputs", "cause", "parted", "clause"),
+    ("operator", "node", "inputs", "cause", "given", "clause"),
     [
         # 1.75 becomes 1: of a reciprocal and a truncation the truncation shows. -3 is no neighbour of it.
-        ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, AT_ROUNDING, "MQA-R1"),
-        ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, BEFORE, "MQA-F3"),
+        ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, 1, "MQA-R1"),
+        ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, -3, "MQA-F3"),
+        # Seven is the sum without the scale of A; no cause needs to say so.
+        ("com.microsoft.QLinearAdd", {}, QADD, NO_CAUSE, 7, "MQA-F1"),
         # A clause about SCALED is broken in no other mode.
-        ("tensorflow.QuantizeV2", {"mode": "SCALED"}, TO_RANGE, Cause("flushes", "scaled"), BEFORE, "TFQ-S4"),
-        ("tensorflow.QuantizeV2", {"mode": "MIN_COMBINED"}, TO_RANGE, Cause("flushes", "scaled"), BEFORE, "TFQ-C1"),
-        ("tensorflow.QuantizeV2", {"mode": "MIN_FIRST"}, TO_RANGE, Cause("flushes", "scaled"), BEFORE, "TFQ-M1"),
-        ("tensorflow.QuantizeV2", {"mode": "MIN_FIRST"}, TO_RANGE, NO_CAUSE, AT_ROUNDING, "TFQ-R1"),
+        ("tensorflow.QuantizeV2", {"mode": "SCALED"}, TO_RANGE, FLUSHES, 99, "TFQ-S4"),
+        ("tensorflow.QuantizeV2", {"mode": "MIN_COMBINED"}, TO_RANGE, FLUSHES, 99, "TFQ-C3"),
+        ("tensorflow.QuantizeV2", {"mode": "MIN_FIRST"}, TO_RANGE, FLUSHES, 99, "TFQ-M4"),
         # Of a float that becomes an integer of 8 bits the document says only that what the type holds stays.
-        ("onnx.Cast", {"to": "int8"}, (SMALL,), NO_CAUSE, NOT_TOLD, "ONC-F1"),
-        ("onnx.Cast", {"to": "int4"}, (SMALL,), NO_CAUSE, AT_ROUNDING, "ONC-R3"),
+        ("onnx.Cast", {"to": "int8"}, (SMALL,), NO_CAUSE, 99, "ONC-F1"),
+        ("onnx.Cast", {"to": "int4"}, (SMALL,), NO_CAUSE, 1, "ONC-R3"),
     ],
 )
 def test_a_clause_is_broken_where_its_conditions_hold(
-    operator: str, node: dict[str, Any], inputs: tuple[Array, ...], cause: Cause, parted: int, clause: str
+    operator: str, node: dict[str, Any], inputs: tuple[Array, ...], cause: Cause, given: int, clause: str
 ) -> None:
+    """Of the first element, whose result is the given one."""
     real = str(inputs[0].dtype) if operator == "onnx.Cast" else "float32"
     quantized = node.get("to", "int8")
-    made = make_node(operator, real=real, quantized=quantized, attributes=node)
-    case = Case("c", made, inputs)
-    assert broken_clause(made, cause, parted, exercised_clauses(case)) == clause
+    case = Case("c", make_node(operator, real=real, quantized=quantized, attributes=node), inputs)
+    outputs = right_outputs(case)
+    outputs[0].reshape(-1)[0] = given
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it"})
+    record(records, case, Outcome("ok", tuple(outputs)))
+    evidence = evidence_of(records, all_deviating(records), explained_cases([records]))
+    assert clauses_of(evidence, [cause] * len(evidence.deviating), ExplanationErrors()).tolist() == [clause]

@@ -14,7 +14,7 @@ import pytest
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
 from tiebreak.conformance.audit.sentences import cause_of_facets
 from tiebreak.conformance.causes import places
-from tiebreak.conformance.causes.broken import broken_clause
+from tiebreak.conformance.causes.broken import clause_of_cause
 from tiebreak.conformance.causes.placed import with_place
 from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.waivers import Waiver
@@ -221,5 +221,5 @@ def test_no_cause_breaks_a_clause_that_leaves_its_subject_open() -> None:
         for role in ("mode", *spec.roles):
             for mode in spec.modes or ("",):
                 node = SimpleNamespace(operator=spec.id, round_mode=mode, output_type="uint8", value=lambda name: "")
-                found = broken_clause(node, Cause("wraps", role), NOT_TOLD, set(is_open))  # type: ignore[arg-type]
-                assert not is_open[found], (spec.id, role)
+                found = clause_of_cause(node, Cause("wraps", role), NOT_TOLD, set(is_open))  # type: ignore[arg-type]
+                assert not is_open.get(found), (spec.id, role)

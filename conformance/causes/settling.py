@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tiebreak.conformance.causes import explanations
-from tiebreak.conformance.causes.broken import broken_clause
+from tiebreak.conformance.causes.clauses import clauses_of
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.placing import with_placed_causes
@@ -52,12 +52,11 @@ def settle_causes(
     ]
     several = partial(without_rare, evidence, list(places.values()), refined)
     refined = errors.attempt("causes of few operands", evidence.about, several, refined)
-    ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
-    clauses = unnamed_clauses(evidence)
-    for (kind, own), causes in zip(places.items(), refined, strict=True):
-        write = partial(write_causes, evidence, own, causes, (ids, texts, clauses))
-        errors.attempt("clauses of causes", kind[0], write, None)
-    found = ids, texts, clauses
+    settled = np.full(len(evidence.deviating), explanations.NO_CAUSE, object)
+    for own, causes in zip(places.values(), refined, strict=True):
+        settled[own] = causes
+    ids, texts = (np.array([getattr(one, name) for one in settled], object) for name in ("id", "text"))
+    found = ids, texts, clauses_of(evidence, settled.tolist(), errors)
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(evidence, found, by_path), found)
 
 
@@ -109,27 +108,6 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
         about = f"{evidence.about}, {' '.join(kind)}"
         found += errors.attempt("weighing causes", about, partial(weighed_causes, evidence.only(own), alone), none)
     return found
-
-
-def write_causes(evidence: Evidence, places: Array, causes: Sequence[Cause], columns: Settled) -> None:
-    """Write the ids, texts and clauses of one kind's causes. The clause is that of the element's own node."""
-    found = evidence.deviating
-    keys = list(zip(found.case[places].tolist(), causes, found.parted[places].tolist(), strict=True))
-    known = {key: (key[1].id, key[1].text, clause_in(evidence, *key)) for key in dict.fromkeys(keys)}
-    for column, values in zip(columns, zip(*(known[key] for key in keys), strict=True), strict=True):
-        column[places] = values
-
-
-def unnamed_clauses(evidence: Evidence) -> Array:
-    """The clause of each deviating element as if no cause were known."""
-    keys = list(zip(evidence.deviating.case.tolist(), evidence.deviating.parted.tolist(), strict=True))
-    known = {(case, part): clause_in(evidence, case, explanations.NO_CAUSE, part) for case, part in dict.fromkeys(keys)}
-    return np.array([known[key] for key in keys], object)
-
-
-def clause_in(evidence: Evidence, case: int, cause: Cause, parted: int) -> str:
-    """The clause that an element breaks, in the case with this number."""
-    return broken_clause(evidence.cases[case].node, cause, parted, evidence.exercised_in(case))
 
 
 def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Element, str]) -> Settled:

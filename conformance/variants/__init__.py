@@ -3,4 +3,6 @@
 Read evaluation.py first: what a backend gives that computes a term. Then changes.py: how a term becomes a wrong one;
 conversions.py and rewrites.py: what may happen to a number, and other ways to write a step. mutant.py makes a backend
 of such changes.
+
+one_step.py has what may stand for one step, by its operation alone: it tells which step a result breaks.
 """

@@ -376,7 +376,7 @@ def to_power_of_two(p: Elementwise, kind: FloatType, x: Term) -> Term:
     power = exponent(x)
     beyond = x / power_of_two(power)  # from 1 to 2
     upward: Mapping[str, Term | bool] = {"up": beyond > 1, "down": False, "nearest": beyond >= Fraction(3, 2)}
-    held_power = whole(power + where(upward[mode], 1, 0).by("ONC-R4", "ONC-R5", "ONC-R6") + kind.bias)
+    held_power = whole(power + where(upward[mode], 1, 0) + kind.bias).by("ONC-R4", "ONC-R5", "ONC-R6")
     ends = where(x > 1, bits(kind.largest_bits), bits(0)) if saturate else bits(kind.nan_bits)
     outside = require((mode, saturate) in TABLED, ends.by("ONC-C6", "ONC-C7"), "ONC-U5")
     inside = (x >= scaled(1, kind.emin)) & (x <= scaled(1, kind.emax))
