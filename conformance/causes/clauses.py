@@ -129,8 +129,8 @@ def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]
     node, exercised = evidence.cases[case].node, evidence.exercised_in(case)
     *known, (_, last) = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in steps]
     known.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
-    every = dict.fromkeys((kind, clause) for kind, own in known for clause in own)
-    return StepClauses(tuple(every), last[0], parted)
+    every: list[tuple[Kind | None, str]] = [(kind, clause) for kind, own in known for clause in own]
+    return StepClauses(tuple(dict.fromkeys(every)), last[0], parted)
 
 
 def partings_of(evidence: Evidence, places: Array) -> list[tuple[Parting, ...]]:

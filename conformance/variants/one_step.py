@@ -58,12 +58,14 @@ def of_round(one: Term, problem: Problem) -> Iterator[OtherStep]:
 
 
 def of_ends(one: Term, problem: Problem) -> Iterator[OtherStep]:
-    """Wraps, saturates to an end that the type's range has or lacks, or gives anything for an infinity."""
+    """Wraps, saturates to the other end or to one that the type's range has or lacks, or gives anything for infinity."""
     kind, (value,) = problem.result, one.args
     assert isinstance(kind, IntegerType)
     yield OtherStep("saturation", whole(wrapped(value, kind)))
     lows = (low for low in (kind.lowest, kind.lowest + 1) if low != one.constant[0])
     yield from (OtherStep("saturation", to_ends(value, low, kind.highest)) for low in lows)
+    yield OtherStep("saturation", where(value > kind.highest, whole(kind.lowest), one))
+    yield OtherStep("saturation", where(value < kind.lowest, whole(kind.highest), one))
     yield OtherStep("saturation", where(is_finite(value), one, whole(kind.lowest + 1)), free=True)
 
 
