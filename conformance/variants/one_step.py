@@ -58,7 +58,7 @@ def of_round(one: Term, problem: Problem) -> Iterator[OtherStep]:
 
 
 def of_ends(one: Term, problem: Problem) -> Iterator[OtherStep]:
-    """Wraps, saturates to the other end or to one that the type's range has or lacks, or gives anything for infinity."""
+    """Wraps, saturates to another end, one that the type's range has or lacks, too, or gives anything for infinity."""
     kind, (value,) = problem.result, one.args
     assert isinstance(kind, IntegerType)
     yield OtherStep("saturation", whole(wrapped(value, kind)))
