@@ -141,6 +141,7 @@ def test_a_known_mistake_breaks_the_clause_of_the_step_that_gives_all_of_it(
 
 ONE = np.float32(1)
 QADD = (np.int8([7]), np.float32(0.25), np.int8(0), np.int8([0]), ONE, np.int8(0), ONE, np.int8(0))  # 1.75
+BEYOND = (np.int8([9]), ONE, np.int8(0), np.int8([-9]), np.float32(0.9), np.int8(0), np.float32(3e-19), np.int8(5))
 SMALL = np.array([1.5, 2.0], ml_dtypes.float8_e5m2)
 TO_RANGE = (np.float32([0.5, 2.0]), np.float32(-1), np.float32(4))
 TWO_MISTAKES = Cause(f"reciprocal-of-output-scale:fused{JOINT}truncates-and-wraps", "quotient")
@@ -155,6 +156,8 @@ FLUSHES = Cause("flushes", "scaled")
         ("com.microsoft.QLinearAdd", {}, QADD, TWO_MISTAKES, -3, "MQA-F3"),
         # Seven is the sum without the scale of A; no cause needs to say so.
         ("com.microsoft.QLinearAdd", {}, QADD, NO_CAUSE, 7, "MQA-F1"),
+        # One end for the other is what a conversion to int32 that overflows gives, though less than the sum would, too.
+        ("com.microsoft.QLinearAdd", {}, BEYOND, NO_CAUSE, -128, "MQA-C1"),
         # A clause about SCALED is broken in no other mode.
         ("tensorflow.QuantizeV2", {"mode": "SCALED"}, TO_RANGE, FLUSHES, 99, "TFQ-S4"),
         ("tensorflow.QuantizeV2", {"mode": "MIN_COMBINED"}, TO_RANGE, FLUSHES, 99, "TFQ-C3"),

@@ -59,12 +59,14 @@ def of_round(one: Term, problem: Problem) -> Iterator[Change]:
 
 
 def of_ends(one: Term, problem: Problem) -> Iterator[Change]:
-    """Wraps, saturates to an end that the type's range has or lacks, or gives anything for an infinity."""
+    """Wraps, gives the other end or one that the type's range has or lacks; anything for an infinity."""
     kind, (value,) = problem.result, one.args
     assert isinstance(kind, IntegerType)
     yield Change("saturation", whole(wrapped(value, kind)))
     lows = (low for low in (kind.lowest, kind.lowest + 1) if low != one.constant[0])
     yield from (Change("saturation", to_ends(value, low, kind.highest)) for low in lows)
+    yield Change("saturation", where(value > kind.highest, whole(kind.lowest), one))
+    yield Change("saturation", where(value < kind.lowest, whole(kind.highest), one))
     yield Change("saturation", where(is_finite(value), one, whole(kind.lowest + 1)), free=True)
 
 
