@@ -127,9 +127,11 @@ def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors
 def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> StepClauses:
     """The same in the case with this number."""
     node, exercised = evidence.cases[case].node, evidence.exercised_in(case)
-    *known, (_, last) = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in steps]
+    own = (broken_clauses(node, one, parted, exercised) for one in steps)
+    known: list[tuple[Kind | None, list[str]]] = [(one.kind, clauses) for one, clauses in zip(steps, own, strict=True)]
+    _, last = known.pop()
     known.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
-    every = dict.fromkeys((kind, clause) for kind, own in known for clause in own)
+    every = dict.fromkeys((kind, clause) for kind, clauses in known for clause in clauses)
     return StepClauses(tuple(every), last[0], parted)
 
 
