@@ -66,6 +66,7 @@ ROWS: Mapping[str, Kinds] = {
     "stages": {"stage": TEXT, "seconds": NUMBER},
 }  # fmt: skip
 NAMED_OUTPUT: Kinds = {"output": TEXT}  # of a witness; older runs lack it
+CAUSE_OF_FAILURE: Kinds = {"cause_id": TEXT}  # of one whose cause is known
 WITNESS: Kinds = {
     **dict.fromkeys(("id", "case", "expected", "got"), TEXT),
     "elements": WHOLE,
@@ -123,6 +124,7 @@ def check_info(info: Mapping[str, Any]) -> None:
     for operator, row in info.get("vectors", {}).items():
         check_row(f"vectors[{operator!r:.80}]", row, VECTORS)
     for number, row in enumerate(info.get("failures", [])):
+        check_row(f"failures[{number}]", row, CAUSE_OF_FAILURE, needed=False)
         check_row(f"failures[{number}].witness", row["witness"], dict.fromkeys(("case", "message"), TEXT))
         check_row(f"failures[{number}].witness", row["witness"], {"call": TEXT}, needed=False)
     for number, row in enumerate(info.get("paths", [])):

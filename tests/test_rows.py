@@ -9,7 +9,17 @@ import pytest
 from tiebreak.reports import rows
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES
 from tiebreak.reports.rows import DiscrepancyRow, ResultRow
-from tiebreak.reports.run_info import ANSWER, EXAMPLE, NAMED_OUTPUT, OF_CAUSE, PICTURE, POINT, ROWS, WITNESS
+from tiebreak.reports.run_info import (
+    ANSWER,
+    CAUSE_OF_FAILURE,
+    EXAMPLE,
+    NAMED_OUTPUT,
+    OF_CAUSE,
+    PICTURE,
+    POINT,
+    ROWS,
+    WITNESS,
+)
 
 KINDS = {"string": str, "float64": float, "int64": int, "uint64": int}
 
@@ -27,7 +37,7 @@ def test_tables_have_the_columns_of_their_rows(row: type, dtypes: dict[str, str]
         (rows.Picture, PICTURE),
         (rows.PicturePoint, POINT),
         (rows.PathRow, ROWS["paths"]),
-        (rows.FailureRow, ROWS["failures"]),
+        (rows.FailureRow, {**ROWS["failures"], **CAUSE_OF_FAILURE}),
         (rows.Witness, {**WITNESS, **NAMED_OUTPUT}),
         (rows.PathAnswer, ANSWER),
     ],

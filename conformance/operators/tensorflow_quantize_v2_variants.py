@@ -14,6 +14,7 @@ from tiebreak.conformance.operators.wrong_ranges import (
     larger,
     misplaced_ranges,
     of_range,
+    with_zero,
     wrong_ranges,
 )
 from tiebreak.conformance.operators.wrong_terms import Wrong, likelier, mistakes_of, of_place, often, pairs_of
@@ -360,9 +361,9 @@ KERNELS: tuple[tuple[str, Mutant, Mutant], ...] = (
 
 def kernels() -> Iterator[Wrong]:
     for id_, own, ends in KERNELS:
-        flushed = own + changed(by.flushed)
-        yield Wrong(f"{id_} + flushes", "adjusted-range", flushed + ends)
-        yield Wrong(f"{id_} + widens-by-magnitude", "least-range", flushed + written(widened) + ends)
+        flushed = changed(by.flushed) + ends  # last: what the range becomes is made of flushed operands
+        yield Wrong(f"{id_} + flushes", "adjusted-range", own + with_zero() + flushed)
+        yield Wrong(f"{id_} + widens-by-magnitude", "least-range", own + written(widened) + flushed)
 
 
 OF_X = of_place(

@@ -36,13 +36,16 @@ def larger(low: Term, high: Term) -> Term:
     return greatest(magnitude(low), magnitude(high))
 
 
+def with_zero() -> Mutant:
+    return of_range(lambda low, high: least(low, 0), lambda low, high: greatest(high, 0))
+
+
 def wrong_ranges(types: str, ends: str) -> Iterator[Wrong]:
     """`types` and `ends` are the roles of the range's type and of its ends."""
     yield often("range-in-bfloat16", types, converted_range(to.BFLOAT16))
     yield often("range-in:float16", types, converted_range(to.FLOAT16))
     yield Wrong("range-made-symmetric", ends, of_range(lambda low, high: -1 * larger(low, high), larger))
-    extended = of_range(lambda low, high: least(low, 0), lambda low, high: greatest(high, 0))
-    yield Wrong("range-extended-to-zero", ends, extended)
+    yield Wrong("range-extended-to-zero", ends, with_zero())
 
 
 def misplaced_ranges() -> Iterator[Wrong]:
