@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -22,7 +22,7 @@ from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.model import ARITHMETIC, Kind
 from tiebreak.golden.oracle import TERMS, formula_of, term_of
-from tiebreak.golden.problem import Array, Quantization
+from tiebreak.golden.problem import Array, Problem, Quantization
 
 UNKNOWN = (Parting(),)
 FEWEST, MOST = 6, 16  # elements of one mistake that can tell its step, and that are looked at
@@ -154,9 +154,31 @@ def partings_in(
     at = chunk.starts[np.searchsorted(numbers, evidence.deviating.case[places])] + evidence.positions[places]
     wanted, bits = np.zeros(chunk.size, bool), np.zeros(chunk.size, np.uint64)
     wanted[at], bits[at] = True, evidence.deviating.got_bits[places]
-    found: dict[int, tuple[Parting, ...]] = {}
+    alike: dict[Hashable, list[tuple[Array, Problem]]] = defaultdict(list)
     for _, elements, problem in parts(chunk.families, wanted):
         posed = replace(problem, mode=modes[0]) if modes else problem
-        formula = TERMS[chunk.operator] if isinstance(posed, Quantization) else formula_of(posed)
-        found.update(zip(elements.tolist(), partings(posed, term_of(posed, formula), bits[elements]), strict=True))
+        alike[form_of(posed)].append((elements, posed))
+    found: dict[int, tuple[Parting, ...]] = {}
+    for own in alike.values():
+        elements, problem = together(own)
+        formula = TERMS[chunk.operator] if isinstance(problem, Quantization) else formula_of(problem)
+        found.update(zip(elements.tolist(), partings(problem, term_of(problem, formula), bits[elements]), strict=True))
     return [found[place] for place in at.tolist()]
+
+
+def form_of(problem: Problem) -> Hashable:
+    """What problems have in common that are asked by one term; each Quantization is asked by itself."""
+    if isinstance(problem, Quantization):
+        return id(problem)
+    constants = tuple(sorted((name, repr(value)) for name, value in problem.constants.items()))
+    return problem.formula, problem.output, problem.mode, problem.kinds, problem.signed_zeros, constants
+
+
+def together(own: Sequence[tuple[Array, Problem]]) -> tuple[Array, Problem]:
+    """All these elements, and one problem of the same form for them."""
+    (elements, first), *others = own
+    if not others or isinstance(first, Quantization):
+        return elements, first
+    found = np.concatenate([each for each, _ in own])
+    operands = tuple(map(np.concatenate, zip(*(problem.operands for _, problem in own), strict=True)))
+    return found, replace(first, shape=(found.size,), operands=operands)
