@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from tiebreak.golden.operators.model import Kind
 from tiebreak.golden.oracle import reader_of
 from tiebreak.golden.problem import Array, Problem
 
+MOST_STEPS = 120  # of a term whose steps are tried one by one
 VALUE = {"where": 2, "require": 1}  # which argument is the value that an operation passes on; else the first
 
 
@@ -46,8 +48,11 @@ Variant = tuple[Parting, Term, bool]  # what it says, the changed term, and whet
 def partings(problem: Problem, term: Term, given: Array) -> list[tuple[Parting, ...]]:
     """Where each element of a problem with this term may part from the results with these bits, the last step first.
 
-    The last parting of each is the one without a kind.
+    The last parting of each is the one without a kind. A long sum's steps are not tried: each would cost all others.
     """
+    last = Parting(inner=tuple(spine(term)))
+    if more_than(MOST_STEPS, steps_of(term)):
+        return [(last,)] * given.size
     every = list(variants(term, problem))
     hits = np.zeros((len(every), given.size), bool)
     for kind in dict.fromkeys((problem.working, DOUBLE)):
@@ -56,7 +61,6 @@ def partings(problem: Problem, term: Term, given: Array) -> list[tuple[Parting, 
             hits[:, left] = hits_of(term, every, problem.some(left), kind, given[left])
     patterns, places = np.unique(np.packbits(hits, axis=0), axis=1, return_inverse=True)
     numbers = np.unpackbits(patterns, axis=0, count=len(every))
-    last = Parting(inner=tuple(spine(term)))
     known = [(*dict.fromkeys(every[i][0] for i in np.flatnonzero(one)), last) for one in numbers.T]
     return [known[place] for place in places.reshape(-1).tolist()]
 
@@ -121,3 +125,7 @@ def spine(term: Term) -> list[Term]:
     while found[-1].args:
         found.append(found[-1].args[VALUE.get(found[-1].name, 0)])
     return found
+
+
+def more_than(count: int, steps: Iterator[Term]) -> bool:
+    return next(islice(steps, count, None), None) is not None
