@@ -25,7 +25,7 @@ from tiebreak.golden.operators.model import Kind
 from tiebreak.golden.oracle import reader_of
 from tiebreak.golden.problem import Array, Problem
 
-MOST_STEPS = 120  # of a term whose steps are tried one by one
+MOST_STEPS = 200  # of a term whose steps are tried one by one
 VALUE = {"where": 2, "require": 1}  # which argument is the value that an operation passes on; else the first
 
 
