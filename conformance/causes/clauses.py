@@ -127,10 +127,16 @@ def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors
 def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> StepClauses:
     """The same in the case with this number."""
     node, exercised = evidence.cases[case].node, evidence.exercised_in(case)
-    *known, (_, last) = [(one.kind, broken_clauses(node, one, parted, exercised)) for one in steps]
+    known: list[tuple[Kind | None, Sequence[str]]] = []
+    for one in steps:
+        known.append((one.kind, broken_clauses(node, one, parted, exercised)))
+    _, last = known.pop()
     known.sort(key=lambda one: one[0] != KINDS.get(parted, one[0]))
-    every: list[tuple[Kind | None, str]] = [(kind, clause) for kind, own in known for clause in own]
-    return StepClauses(tuple(dict.fromkeys(every)), last[0], parted)
+    every: dict[tuple[Kind | None, str], None] = {}
+    for kind, clauses in known:
+        for clause in clauses:
+            every[kind, clause] = None
+    return StepClauses(tuple(every), last[0], parted)
 
 
 def partings_of(evidence: Evidence, places: Array) -> list[tuple[Parting, ...]]:
