@@ -17,7 +17,7 @@ from tiebreak.conformance.operators import (
     tensorflow_quantize_and_dequantize_steps,
     tensorflow_quantize_v2_variants,
 )
-from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -234,14 +234,17 @@ def test_what_overflows_is_computed_without_an_overflow() -> None:
 
 def test_conversions() -> None:
     x = np.array([1 + 2.0**-9, -3.0000002, 1e-8, 70000], np.float32)
-    assert ws.in_tf32(x)[[0, 1, 3]].tolist() == [1 + 2.0**-9, -3, 70016]
-    assert ws.cut_to_bfloat16(x).tolist()[:2] == [1, -3]
-    assert ws.in_saturating_float16(x)[3] == 65504
-    assert ws.tiny_to_zero(x)[2] == 0
-    assert ws.of_six_digits(np.array([1.2345678, np.inf], np.float32)).tolist() == [np.float32(1.23457), np.inf]
-    assert ws.to_power_of_two_below(np.array([3.5, 4], np.float32)).tolist() == [2, 4]
-    assert ws.cut_off(np.array([1 - 2.0**-30]), np.float32).tolist() == [1 - 2.0**-24]
-    assert ws.estimate(np.array([3], np.float32)).tolist() == [2731 / 8192]
+    assert conversions.in_tf32(x)[[0, 1, 3]].tolist() == [1 + 2.0**-9, -3, 70016]
+    assert conversions.cut_to_bfloat16(x).tolist()[:2] == [1, -3]
+    assert conversions.in_saturating_float16(x)[3] == 65504
+    assert conversions.tiny_to_zero(x)[2] == 0
+    assert conversions.of_six_digits(np.array([1.2345678, np.inf], np.float32)).tolist() == [
+        np.float32(1.23457),
+        np.inf,
+    ]
+    assert conversions.to_power_of_two_below(np.array([3.5, 4], np.float32)).tolist() == [2, 4]
+    assert conversions.cut_off(np.array([1 - 2.0**-30]), np.float32).tolist() == [1 - 2.0**-24]
+    assert conversions.estimate(np.array([3], np.float32)).tolist() == [2731 / 8192]
 
 
 PLAIN = {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
@@ -25,7 +26,7 @@ LEAST = np.float32(2.0**-126)  # of normal float32, and of bfloat16
 
 def in_bfloat16(values: Array) -> Array:
     """float32 numbers rounded to bfloat16 as the instructions of AVX512_BF16 do it: subnormal ones become 0."""
-    return np.where(np.abs(values) < LEAST, np.copysign(np.float32(0), values), ws.in_bfloat16(values))
+    return np.where(np.abs(values) < LEAST, np.copysign(np.float32(0), values), conversions.in_bfloat16(values))
 
 
 def summed(numbers: Array, others: Array) -> Array:
@@ -51,7 +52,7 @@ def adds_point_first(kind: str, total: Array, scale: Array, point: Array) -> Arr
     return np.rint(total / scale + point).astype(np.float64)
 
 
-def fake_quantizes(by: Level, end: Change = ws.as_is) -> Finish:
+def fake_quantizes(by: Level, end: Change = conversions.as_is) -> Finish:
     """The level between both ends of y's range; what is at the least end or beyond the greatest has its own level.
 
     `end` says what becomes of the ends. Those that overflow leave no number: it becomes 0.

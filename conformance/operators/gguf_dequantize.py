@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
@@ -26,6 +25,7 @@ from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.authorities_gguf import OF_GGUF_BLOCKS
 from tiebreak.conformance.semantics.gguf_dequantize import gguf_dequantize_stages
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.gguf_dequantize import BLOCK, ID, OFFSETS
 from tiebreak.golden.problem import Array
@@ -130,7 +130,7 @@ def in_half(node: Node, x: Array, scale: Array) -> Array:
 
 
 def in_bfloat16(node: Node, x: Array, scale: Array) -> Array:
-    return ws.in_bfloat16(right(node, x, scale).astype(np.float32))
+    return conversions.in_bfloat16(right(node, x, scale).astype(np.float32))
 
 
 def flushed(scales: Array) -> Array:

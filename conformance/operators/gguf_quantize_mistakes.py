@@ -17,6 +17,7 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.gguf_quantize import BLOCK, DIVISORS
 from tiebreak.golden.problem import Array
@@ -159,13 +160,13 @@ MEASURED = (
     step("amax-of:the last 16", "block", top=some(slice(16, None))),
     step("one-scale-for:64 elements", "block", top=shared(2)),
     step("one-scale-for:each row", "block", top=shared(0)),
-    step("amax-in:bfloat16", "block", top=changed_top(ws.in_bfloat16)),
-    step("amax-in:float16", "block", top=changed_top(ws.in_float16)),
+    step("amax-in:bfloat16", "block", top=changed_top(conversions.in_bfloat16)),
+    step("amax-in:float16", "block", top=changed_top(conversions.in_float16)),
 )
 INPUTS = (
     step("flushes-inputs", "elements", x=without_subnormals),
-    step("x-in:bfloat16", "elements", x=ws.in_bfloat16),
-    step("x-in:float16", "elements", x=ws.in_float16),
+    step("x-in:bfloat16", "elements", x=conversions.in_bfloat16),
+    step("x-in:float16", "elements", x=conversions.in_float16),
 )
 
 # The scale
@@ -184,7 +185,7 @@ def divides_by(byte: int, nibble: int) -> Callable[[Node], int]:
 
 
 def cut_off(scale: Array) -> Array:
-    return np.asarray(ws.cut_off(scale.astype(np.float64), np.float16)).astype(np.float16)
+    return np.asarray(conversions.cut_off(scale.astype(np.float64), np.float16)).astype(np.float16)
 
 
 def flushed(scale: Array) -> Array:
@@ -197,7 +198,7 @@ def saturated(scale: Array) -> Array:
 
 
 def through_bfloat16(scale: Array) -> Array:
-    return ws.in_bfloat16(scale).astype(np.float16)
+    return conversions.in_bfloat16(scale).astype(np.float16)
 
 
 SCALES = (

@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.microsoft_matmul_nbits_odd import HalfForOdd
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_matmul_nbits import bias_of, given, weights_of
@@ -37,12 +38,12 @@ def right(code: Array, point: Array, scale: Array) -> Array:
 class NBitsSteps:
     """Steps in order, the right ones unless given."""
 
-    a: Callable[[Array], Array] = ws.as_is
+    a: Callable[[Array], Array] = conversions.as_is
     unpack: Callable[[Node, tuple[Array, ...]], Weights] = weights_of
     read: Read = as_they_are
     dequantize: Dequantize = right
     bias: Callable[[Array, Array], Array] = lambda product, bias: product + bias  # both of A's type
-    out: Callable[[Array], Array] = ws.as_is
+    out: Callable[[Array], Array] = conversions.as_is
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         a, kind = inputs[0], inputs[0].dtype
@@ -235,8 +236,8 @@ BIASES = (
     frequent("column-bias-of:the first one", "bias-column", bias=of_other_columns(np.zeros_like)),
     step("column-bias-of:the one before it", "bias-column", bias=of_other_columns(lambda at: at - 1)),
     step("column-bias-of:the one after it", "bias-column", bias=of_other_columns(lambda at: at + 1)),
-    step("bias-to:float16", "bias", bias=converted(ws.in_float16)),
-    step("bias-to:bfloat16", "bias", bias=converted(ws.in_bfloat16)),
+    step("bias-to:float16", "bias", bias=converted(conversions.in_float16)),
+    step("bias-to:bfloat16", "bias", bias=converted(conversions.in_bfloat16)),
 )
 STEPS = (
     frequent(
@@ -259,8 +260,8 @@ STEPS = (
     step("zero-point-moved:-1", "weight", read=moved_points(-1)),
     *(step(f"packed-zero-point-moved:{by}", "packed-points", read=of_packed_points(moved_by(by))) for by in (1, -1)),
     step("packed-zero-point-of-0:the highest", "packed-points", read=of_packed_points(zero_as_highest)),
-    step("product-in:float16", "weight", dequantize=product_in(ws.in_float16)),
-    step("product-in:bfloat16", "weight", dequantize=product_in(ws.in_bfloat16)),
+    step("product-in:float16", "weight", dequantize=product_in(conversions.in_float16)),
+    step("product-in:bfloat16", "weight", dequantize=product_in(conversions.in_bfloat16)),
     frequent("nibbles-swapped", "packed", unpack=from_upper_bits),
     frequent("unsigned-as-signed", "weight", read=with_codes(signed)),
     frequent("first-block-for-all", "block", read=of_blocks(np.zeros_like)),
@@ -271,8 +272,8 @@ STEPS = (
     step("one-for-all:scale and zero point", "block", read=of_first_column),
     *(step(name, "weight", read=with_scales(change)) for name, change in om.OF_SCALES),
     step("operands-in:bfloat16", "product", a=in_bfloat16, dequantize=to_bfloat16),
-    frequent("x-in:float16", "product", a=ws.in_float16),
-    frequent("x-in:bfloat16", "product", a=ws.in_bfloat16),
+    frequent("x-in:float16", "product", a=conversions.in_float16),
+    frequent("x-in:bfloat16", "product", a=conversions.in_bfloat16),
     *BIASES,
     *ws.of_result("product"),
 )

@@ -13,6 +13,7 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.microsoft_qlinear_steps import FAR, QLinearSteps, Three, Value, saturated
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -113,8 +114,8 @@ ADD_VALUES = (
     frequent("ratios-in-fixed-point:22", "quotient", value=sums.sum_in_fixed_point),
     frequent("reciprocal-of-output-scale", "quotient", value=sums.sum_by_reciprocal),
     frequent("reciprocal-of-output-scale:fused", "quotient", value=sums.sum_by_fused_reciprocal),
-    step("steps-in:float16", "nearest", value=partial(sums.sum_in_steps, change=ws.in_float16)),
-    step("steps-in:bfloat16", "nearest", value=partial(sums.sum_in_steps, change=ws.in_bfloat16)),
+    step("steps-in:float16", "nearest", value=partial(sums.sum_in_steps, change=conversions.in_float16)),
+    step("steps-in:bfloat16", "nearest", value=partial(sums.sum_in_steps, change=conversions.in_bfloat16)),
     frequent(STEPWISE, "nearest", value=sums.sum_in_steps),
     step("scales-exchanged:of A and B", "numbers", scales=of_both),
 )
@@ -137,8 +138,8 @@ MUL_VALUES = (
     ),
     step("ratios-in-fixed-point:15", "quotient", value=partial(products.product_in_fixed_point, 15)),
     frequent("reciprocal-of-output-scale", "quotient", value=products.product_by_reciprocal),
-    step("steps-in:float16", "nearest", value=partial(products.product_in_steps, change=ws.in_float16)),
-    step("steps-in:bfloat16", "nearest", value=partial(products.product_in_steps, change=ws.in_bfloat16)),
+    step("steps-in:float16", "nearest", value=partial(products.product_in_steps, change=conversions.in_float16)),
+    step("steps-in:bfloat16", "nearest", value=partial(products.product_in_steps, change=conversions.in_bfloat16)),
     frequent(STEPWISE, "nearest", value=products.product_in_steps),
 )
 

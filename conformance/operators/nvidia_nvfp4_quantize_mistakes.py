@@ -31,6 +31,7 @@ from tiebreak.conformance.operators.ocp_mx_quantize_mistakes import (
 )
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.type_grids import on_grid
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.nvidia_nvfp4_quantize import BLOCK, ELEMENT_TYPE, SCALE_TYPE
@@ -131,14 +132,14 @@ MEASURED = (
     step("one-scale-for:32 elements", "block", amax=shared(2)),
     step("one-scale-for:each row", "block", amax=shared(0)),
     step("one-scale-for:the tensor", "block", amax=of_all),
-    step("amax-in:bfloat16", "block", amax=amax_in(ws.in_bfloat16)),
-    step("amax-in:float16", "block", amax=amax_in(ws.in_float16)),
+    step("amax-in:bfloat16", "block", amax=amax_in(conversions.in_bfloat16)),
+    step("amax-in:float16", "block", amax=amax_in(conversions.in_float16)),
 )
 INPUTS = (
     step("flushes-inputs", "elements", x=flushed),
     step(f"flushes-inputs:{PLUS}", "elements", x=lambda x: plus_zero(flushed(x))),
-    step("x-in:bfloat16", "elements", x=ws.in_bfloat16),
-    step("x-in:float16", "elements", x=ws.in_float16),
+    step("x-in:bfloat16", "elements", x=conversions.in_bfloat16),
+    step("x-in:float16", "elements", x=conversions.in_float16),
 )
 
 # The tensor's factor and the scale before it is rounded
@@ -325,8 +326,8 @@ ELEMENTS = (
     frequent("elements-cut-off", "nearest", element=rounded(np.trunc)),
     frequent("elements-rounded:down", "nearest", element=rounded(np.floor)),
     frequent("elements-rounded:away from zero", "nearest", element=rounded(ws.from_zero)),
-    frequent("quotient-in:bfloat16", "nearest", element=through(ws.in_bfloat16)),
-    frequent("quotient-in:float16", "nearest", element=through(ws.in_float16)),
+    frequent("quotient-in:bfloat16", "nearest", element=through(conversions.in_bfloat16)),
+    frequent("quotient-in:float16", "nearest", element=through(conversions.in_float16)),
     frequent("elements-flushed", "nearest", element=without_subnormals),
     step(f"elements-flushed:{PLUS}", "nearest", element=without_signed_subnormals),
     step("lowest-bit-lost", "nearest", element=rounded(without_lowest_bit)),

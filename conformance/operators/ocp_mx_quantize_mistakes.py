@@ -18,6 +18,7 @@ from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.places import flush_subnormals
 from tiebreak.conformance.semantics.type_grids import on_grid
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.ocp_mx_quantize import BLOCK, MODES, largest_element, largest_power
@@ -190,14 +191,14 @@ MEASURED = (
     step("one-scale-for:64 elements", "block", amax=shared(2)),
     step("one-scale-for:each row", "block", amax=shared(0)),
     step("one-scale-for:the tensor", "block", amax=of_all),
-    step("amax-in:bfloat16", "block", amax=amax_in(ws.in_bfloat16)),
-    step("amax-in:float16", "block", amax=amax_in(ws.in_float16)),
+    step("amax-in:bfloat16", "block", amax=amax_in(conversions.in_bfloat16)),
+    step("amax-in:float16", "block", amax=amax_in(conversions.in_float16)),
 )
 INPUTS = (
     step("flushes-inputs", "elements", x=flushed),
     step(f"flushes-inputs:{PLUS}", "elements", x=lambda x: plus_zero(flushed(x))),
-    step("x-in:bfloat16", "elements", x=ws.in_bfloat16),
-    step("x-in:float16", "elements", x=ws.in_float16),
+    step("x-in:bfloat16", "elements", x=conversions.in_bfloat16),
+    step("x-in:float16", "elements", x=conversions.in_float16),
 )
 
 # The scale's exponent
@@ -231,7 +232,7 @@ def nearest_power(node: Node, amax: Array) -> Array:
 
 def quotient_in_bfloat16(node: Node, amax: Array) -> Array:
     """The exponent of rceil by a quotient that is rounded to bfloat16, which may become zero."""
-    return ceil_log2(ws.in_bfloat16(amax / largest_element(node.output_type)))
+    return ceil_log2(conversions.in_bfloat16(amax / largest_element(node.output_type)))
 
 
 def one_for_zeros(node: Node, amax: Array) -> Array:
@@ -359,8 +360,8 @@ ELEMENTS = (
     frequent("elements-cut-off", "nearest", element=by_whole(np.trunc)),
     frequent("elements-rounded:down", "nearest", element=by_whole(np.floor)),
     frequent("elements-rounded:away from zero", "nearest", element=by_whole(ws.from_zero)),
-    frequent("quotient-in:bfloat16", "nearest", element=through(ws.in_bfloat16)),
-    frequent("quotient-in:float16", "nearest", element=through(ws.in_float16)),
+    frequent("quotient-in:bfloat16", "nearest", element=through(conversions.in_bfloat16)),
+    frequent("quotient-in:float16", "nearest", element=through(conversions.in_float16)),
     frequent("elements-flushed", "nearest", element=without_subnormals),
     step(f"elements-flushed:{PLUS}", "nearest", element=without_signed_subnormals),
     step("lowest-bit-lost", "nearest", element=with_mantissa(by_whole(without_lowest_bit))),

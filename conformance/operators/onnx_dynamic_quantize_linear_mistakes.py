@@ -16,6 +16,7 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.variants import conversions
 
 SCALE, POINT, QUOTIENT, RANGE = "scale", "zero-point", "round-first", "range"  # roles
 WIDE = "the rest in float64"
@@ -26,11 +27,11 @@ SCALES = (
     frequent("levels-as-steps", SCALE, scale=own.over(256)),
     frequent("counts-one-step-less", SCALE, scale=own.over(254)),
     frequent("narrower-by-one-bit", SCALE, scale=own.over(127)),
-    frequent("scale-in:bfloat16", SCALE, scale=own.then(ws.in_bfloat16)),
-    frequent("scale-in:float16", SCALE, scale=own.then(ws.in_float16)),
-    frequent("scale-cut-off-to:bfloat16", SCALE, scale=own.then(ws.cut_to_bfloat16)),
+    frequent("scale-in:bfloat16", SCALE, scale=own.then(conversions.in_bfloat16)),
+    frequent("scale-in:float16", SCALE, scale=own.then(conversions.in_float16)),
+    frequent("scale-cut-off-to:bfloat16", SCALE, scale=own.then(conversions.cut_to_bfloat16)),
     frequent("scale-to-power-of-two-above", SCALE, scale=own.then(own.power_of_two_above)),
-    frequent("scale-raised", SCALE, scale=own.then(lambda scale: np.maximum(scale, np.float32(ws.EPSILON)))),
+    frequent("scale-raised", SCALE, scale=own.then(lambda scale: np.maximum(scale, np.float32(conversions.EPSILON)))),
     frequent("flushes-scales", SCALE, scale=own.then(own.flushed)),
     frequent("scale-one-ulp:less", SCALE, scale=own.then(own.toward(0))),
     frequent("scale-one-ulp:more", SCALE, scale=own.then(own.toward(np.inf))),
@@ -70,22 +71,22 @@ RESULTS = (
     frequent("clamps-before-zero-point", QUOTIENT, y=own.clamped_first),
     step("clamps-before-zero-point-and-wraps", QUOTIENT, y=own.clamped_first, finish=own.wrapped),
     step("ignores-zero-point:in y alone", QUOTIENT, y=own.quotient_alone),
-    frequent("quotient-in:bfloat16", QUOTIENT, y=own.quotient_in(ws.in_bfloat16)),
-    frequent("quotient-in:float16", QUOTIENT, y=own.quotient_in(ws.in_float16)),
+    frequent("quotient-in:bfloat16", QUOTIENT, y=own.quotient_in(conversions.in_bfloat16)),
+    frequent("quotient-in:float16", QUOTIENT, y=own.quotient_in(conversions.in_float16)),
     frequent("flushes-quotients", QUOTIENT, y=own.quotient_in(own.flushed)),
     frequent("subtracts-zero-point", QUOTIENT, y=own.point_subtracted),
 )
 INPUTS = (
-    frequent("x-in:bfloat16", RANGE, x=ws.in_bfloat16),
-    frequent("x-in:float16", RANGE, x=ws.in_float16),
+    frequent("x-in:bfloat16", RANGE, x=conversions.in_bfloat16),
+    frequent("x-in:float16", RANGE, x=conversions.in_float16),
     frequent("flushes-inputs", RANGE, x=own.flushed),
 )
 VECTORS = "the tail of a vector loop of {}"
 RANGES = (  # likely alone, so in no pairs
     step("range-stays", RANGE, range=own.bare_range),
     step("range-made-symmetric", RANGE, range=own.symmetric_range),
-    step("range-in:bfloat16", RANGE, range=own.range_in(ws.in_bfloat16)),
-    step("range-in:float16", RANGE, range=own.range_in(ws.in_float16)),
+    step("range-in:bfloat16", RANGE, range=own.range_in(conversions.in_bfloat16)),
+    step("range-in:float16", RANGE, range=own.range_in(conversions.in_float16)),
     step("measures-all-but:the first", RANGE, range=own.range_of(lambda flat: flat[1:])),
     step("measures-all-but:the last", RANGE, range=own.range_of(lambda flat: flat[:-1])),
     *(

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators import dequantized_results as dq
-from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.onnx_convolution_steps import Convolved, SumSteps, nothing_to_mistake
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -38,7 +38,7 @@ class ConvolutionSteps:
     of_integers: dq.FinishOfSum | None = None  # in place of the quotient and rounding
     real_sum: Callable[[Array, Array], Array] = dq.summed  # of the dequantized pixels and weights of each element
     of_inputs: bool = False  # whether w's scales and zero points belong to its input channels
-    input_scale: dq.Change = ws.as_is  # what becomes of w's scales then
+    input_scale: dq.Change = conversions.as_is  # what becomes of w's scales then
     bias: Callable[[Array, Array], Array] = lambda total, bias: total + bias
     real_bias: Callable[[Array, Array, Array, Array, Array], Array] | None = None  # the quotient of a bias and a sum
     scale_of: Callable[[Array, int], Array] | None = None

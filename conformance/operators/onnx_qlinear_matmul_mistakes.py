@@ -25,6 +25,7 @@ from tiebreak.conformance.semantics import folded_scales as fs
 from tiebreak.conformance.semantics.factor_bits import by_factor_bits, in_32_bits
 from tiebreak.conformance.semantics.folded_scales import Scales, divided, wide
 from tiebreak.conformance.semantics.round_modes import MODES
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.onnx_qlinear_matmul import ID
@@ -132,7 +133,7 @@ def in_bfloat16(node: Node, operands: Operands, scales: Scales, point: Array) ->
     )
     total = dq.in_bfloat16((a @ b).astype(np.float32))
     narrow = node.inputs[1].dtype == ml_dtypes.bfloat16
-    finish = dq.fake_quantizes(dq.level_by_formula, dq.in_bfloat16 if narrow else ws.as_is)
+    finish = dq.fake_quantizes(dq.level_by_formula, dq.in_bfloat16 if narrow else conversions.as_is)
     return finish(node.output_type, total, scales[2].astype(np.float32), point.astype(np.float32))
 
 

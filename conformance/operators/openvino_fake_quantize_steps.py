@@ -23,6 +23,8 @@ from tiebreak.conformance.semantics.fake_quantize_facets import (
     Result,
     RoundedStep,
 )
+from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.places import PLACES, Place
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -69,7 +71,7 @@ def as_given(levels: int) -> int:
 class FakeQuantizeSteps:
     """The document's steps, each rounded to x's type. A field that is not as here is a wrong step."""
 
-    x: Callable[[Array], Array] = ws.as_is
+    x: Callable[[Array], Array] = conversions.as_is
     lay: Callable[[int, Array], Array] = lambda which, limit: limit
     limits: Callable[..., Sequence[Array]] = lambda a, b, p, q, n: (a, b, p, q)
     levels: Callable[[int], int] = as_given
@@ -77,7 +79,7 @@ class FakeQuantizeSteps:
     position: Callable[[Array, ScaledLimits], Array] = lambda x, o: (x - o.low) / o.width * o.n
     rounded: Callable[[Array], Array] = np.rint
     result: Callable[[Array, ScaledLimits], Array] = lambda level, o: level / o.n * o.span + o.first
-    out: Callable[[Array], Array] = ws.as_is
+    out: Callable[[Array], Array] = conversions.as_is
     whole: Callable[[Array, ScaledLimits], Array] | None = None  # the position, the rounding and the result
 
     def __call__(self, node: Node, x: Array, *given: Array) -> tuple[Array, ...]:
@@ -167,7 +169,7 @@ def moved_to_grid(a: Array, b: Array, p: Array, q: Array, n: Any) -> Four:
     return a + by, b + by, p, q
 
 
-def held(change: ws.Change, places: str) -> Callable[[Array, Array, Array, Array, Any], Sequence[Array]]:
+def held(change: conversions.Change, places: str) -> Callable[[Array, Array, Array, Array, Any], Sequence[Array]]:
     """The limits whose places are 1 go through a conversion."""
     return lambda a, b, p, q, n: tuple(
         change(limit) if place == "1" else limit for limit, place in zip((a, b, p, q), places, strict=True)
@@ -181,7 +183,7 @@ def zero_of(values: Array) -> Any:
 # Places. The limits are as given, of several values.
 
 
-def moved(place: ws.Place, which: Sequence[int], number: int, limit: Array) -> Array:
+def moved(place: Place, which: Sequence[int], number: int, limit: Array) -> Array:
     """A limit's values at other places along its flat array."""
     if number not in which:
         return limit
@@ -190,10 +192,10 @@ def moved(place: ws.Place, which: Sequence[int], number: int, limit: Array) -> A
 
 
 ALL, INPUTS, OUTPUTS = range(4), range(2), range(2, 4)
-FIRST = ws.PLACES["one-for-all:first range"]
+FIRST = PLACES["one-for-all:first range"]
 
 
-def laid(id: str, place: ws.Place, which: Sequence[int], often: bool = False) -> ws.WrongStep:
+def laid(id: str, place: Place, which: Sequence[int], often: bool = False) -> ws.WrongStep:
     return ws.WrongStep(id, "projection", {"lay": partial(moved, place, which)}, often)
 
 
@@ -245,7 +247,7 @@ def mixed(level: Array, o: ScaledLimits) -> Array:
 
 STEPS: tuple[ws.WrongStep, ...] = (
     *ws.of_input("quotient"),
-    step("x-in:float32", "quotient", x=ws.in_float32),
+    step("x-in:float32", "quotient", x=conversions.in_float32),
     frequent("one-for-all:limit", "projection", lay=partial(moved, FIRST, ALL)),
     laid("one-for-all:input limits", FIRST, INPUTS),
     laid("one-for-all:output limit", FIRST, OUTPUTS, often=True),
@@ -253,11 +255,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
         laid(f"one-for-all:{name}", FIRST, (number,))
         for number, name in enumerate(("input_low", "input_high", "output_low", "output_high"))
     ),
-    laid("one-for-all:last limits", ws.PLACES["one-for-all:last range"], ALL),
-    laid("previous-limits", ws.PLACES["previous-range"], ALL, often=True),
-    laid("next-limits", ws.PLACES["next-range"], ALL, often=True),
-    laid("limits-reversed", ws.PLACES["ranges-reversed"], ALL),
-    laid("limits-in-pairs", ws.PLACES["ranges-in-pairs"], ALL),
+    laid("one-for-all:last limits", PLACES["one-for-all:last range"], ALL),
+    laid("previous-limits", PLACES["previous-range"], ALL, often=True),
+    laid("next-limits", PLACES["next-range"], ALL, often=True),
+    laid("limits-reversed", PLACES["ranges-reversed"], ALL),
+    laid("limits-in-pairs", PLACES["ranges-in-pairs"], ALL),
     frequent("output-limits-exchanged", "product", limits=lambda a, b, p, q, n: (a, b, q, p)),
     frequent("takes-input-limits-for-output", "product", limits=lambda a, b, p, q, n: (a, b, a, b)),
     step("takes-output-limits-for-input", "quotient", limits=lambda a, b, p, q, n: (p, q, p, q)),
@@ -274,7 +276,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     ),
     *(
         one
-        for name, change in (("bfloat16", ws.in_bfloat16), ("float16", ws.in_float16))
+        for name, change in (("bfloat16", conversions.in_bfloat16), ("float16", conversions.in_float16))
         for one in (
             step(f"input-limits-in:{name}", "quotient", limits=held(change, "1100")),
             step(
@@ -285,7 +287,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
             step(f"limits-in:{name}", "quotient", limits=held(change, "1111")),
         )
     ),
-    step("limits-in:float32", "quotient", limits=held(ws.in_float32, "1111")),
+    step("limits-in:float32", "quotient", limits=held(conversions.in_float32, "1111")),
     frequent("levels-not-steps", "levels", levels=lambda levels: levels + 1),
     frequent("one-level-fewer", "levels", levels=lambda levels: max(levels - 1, 2)),
     frequent("at-most:256 levels", "levels", levels=lambda levels: min(levels, 256)),
@@ -305,7 +307,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
     *(frequent(one.cause, "quotient", position=position_of(one)) for one in POSITIONS if one.cause),
     frequent("position:reciprocal of range", "quotient", position=lambda x, o: (x - o.low) * (o.one / o.width) * o.n),
     step("position:two quotients", "quotient", position=lambda x, o: x / (o.width / o.n) - o.low / (o.width / o.n)),
-    step("position:estimate of 12 bits", "quotient", position=lambda x, o: (x - o.low) * ws.estimate(o.width) * o.n),
+    step(
+        "position:estimate of 12 bits",
+        "quotient",
+        position=lambda x, o: (x - o.low) * conversions.estimate(o.width) * o.n,
+    ),
     step("position:from input_high", "quotient", position=lambda x, o: o.n - (o.low + o.width - x) / o.width * o.n),
     step("position:without input_low", "quotient", position=lambda x, o: x / o.width * o.n),
     step("position:magnitude of input_low", "quotient", position=lambda x, o: (x + np.abs(o.low)) / o.width * o.n),
@@ -326,8 +332,16 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("result:between the limits", "product", result=mixed),
     step("result:from output_high", "product", result=lambda level, o: o.last - (o.n - level) / o.n * o.span),
     step("result:two products", "product", result=lambda level, o: (level + o.first / (o.span / o.n)) * (o.span / o.n)),
-    step("output-step-in:float16", "product", result=lambda level, o: level * ws.in_float16(o.span / o.n) + o.first),
-    step("output-step-in:bfloat16", "product", result=lambda level, o: level * ws.in_bfloat16(o.span / o.n) + o.first),
+    step(
+        "output-step-in:float16",
+        "product",
+        result=lambda level, o: level * conversions.in_float16(o.span / o.n) + o.first,
+    ),
+    step(
+        "output-step-in:bfloat16",
+        "product",
+        result=lambda level, o: level * conversions.in_bfloat16(o.span / o.n) + o.first,
+    ),
     step("result:without output_low", "product", result=lambda level, o: level / o.n * o.span),
     step("result:with output_high", "product", result=lambda level, o: level / o.n * o.span + o.last),
     step("result:from the other end", "product", result=lambda level, o: (o.n - level) / o.n * o.span + o.first),

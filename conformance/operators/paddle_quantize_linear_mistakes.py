@@ -17,6 +17,8 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.torch_quantize_mistakes import NAMES
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.places import PLACES, Place
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.rounding import EVEN
@@ -49,15 +51,15 @@ def rounded(mode: str, quotient: Array) -> Array:
 class PaddleQuantizer:
     """Steps in order, the right ones unless given. Results beyond qmin and qmax are open: the ends take their place."""
 
-    x: Callable[[Array], Array] = ws.as_is
-    scale: Callable[[Array], Array] = ws.as_is
-    place: ws.Place | None = None
+    x: Callable[[Array], Array] = conversions.as_is
+    scale: Callable[[Array], Array] = conversions.as_is
+    place: Place | None = None
     limit: Callable[[str, Array, Array], Array] = lambda mode, x, scale: x
     steps: Callable[[Node], int] = range_of
     quotient: Quotient = divided
     round: Callable[[str, Array], Array] = rounded
     ends: Callable[[Node], tuple[int, int]] = lambda node: (int(node.value("qmin")), int(node.value("qmax")))
-    out: Callable[[Array], Array] = ws.as_is
+    out: Callable[[Array], Array] = conversions.as_is
 
     def __call__(self, node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
         low, high = self.ends(node)
@@ -231,9 +233,9 @@ OPERANDS = (
         ends=qmax_both_ways,
         limit=limited_if_away,
     ),
-    step("scale-in:float16", "quotient", scale=ws.in_float16),
-    step("scale-in:bfloat16", "quotient", scale=ws.in_bfloat16),
-    step("scale-to-power-of-two", "quotient", scale=lambda scale: ws.significant(1, scale)),
+    step("scale-in:float16", "quotient", scale=conversions.in_float16),
+    step("scale-in:bfloat16", "quotient", scale=conversions.in_bfloat16),
+    step("scale-to-power-of-two", "quotient", scale=lambda scale: conversions.significant(1, scale)),
 )
 
 # Rounding and the ends
@@ -308,6 +310,6 @@ PAIRS = pairs_of_steps(pipeline, STEPS)
 # The places of scales
 
 FIRST = "one-for-all:first range"
-OF_SCALES = {**{name: NAMES[name] for name in ws.PLACES}, FIRST: "one-for-all:scale"}
-CHANNELS = tuple(step(OF_SCALES[name], "axis", place=place) for name, place in ws.PLACES.items())
+OF_SCALES = {**{name: NAMES[name] for name in PLACES}, FIRST: "one-for-all:scale"}
+CHANNELS = tuple(step(OF_SCALES[name], "axis", place=place) for name, place in PLACES.items())
 CHANNEL_MISTAKES = single_steps(pipeline, CHANNELS)

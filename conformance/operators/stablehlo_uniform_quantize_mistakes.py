@@ -21,6 +21,7 @@ from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pair
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import flush_subnormals
 from tiebreak.conformance.semantics.subnormals import with_factors
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.stablehlo import ends_of
@@ -65,12 +66,12 @@ class UniformQuantizer:
     """Steps in order, the right ones unless given. With `last` the zero point is added to the rounded quotient."""
 
     places: Places = IN_PLACE
-    x: Change = ws.as_is
-    read: Change = ws.as_is
+    x: Change = conversions.as_is
+    read: Change = conversions.as_is
     difference: Callable[[Array, Array], Array] = difference
     number: Callable[[Array, Array], Array] = lambda value, scale: np.asarray(value.astype(scale.dtype) * scale)
-    scale: Change = ws.as_is
-    zero: Change = ws.as_is
+    scale: Change = conversions.as_is
+    zero: Change = conversions.as_is
     divide: Callable[[Array, Array], Array] = quotient
     add: Callable[[Array, Array], Array] = total
     whole: Change = np.rint
@@ -205,11 +206,11 @@ STEPS: tuple[WrongStep, ...] = (
     frequent("wraps", "range", clamp=unclamped, out=in_type),
     step("ignores:storage_min and storage_max", "narrow", clamp=unclamped),
     step("narrow-range", "narrow", clamp=narrower),
-    step("x-in:bfloat16", "quotient", x=ws.in_bfloat16),
-    step("x-in:float16", "quotient", x=ws.in_float16),
-    step("scale-in:bfloat16", "quotient", scale=ws.in_bfloat16),
-    step("scale-in:float16", "quotient", scale=ws.in_float16),
-    step("scale-to-power-of-two-below", "quotient", scale=ws.to_power_of_two_below),
+    step("x-in:bfloat16", "quotient", x=conversions.in_bfloat16),
+    step("x-in:float16", "quotient", x=conversions.in_float16),
+    step("scale-in:bfloat16", "quotient", scale=conversions.in_bfloat16),
+    step("scale-in:float16", "quotient", scale=conversions.in_float16),
+    step("scale-to-power-of-two-below", "quotient", scale=conversions.to_power_of_two_below),
     frequent("input-as-signed", "operand", read=as_signed),
     frequent("difference-wraps-in:int32", "operand", difference=difference_in_word),
     step("difference-wraps", "operand", difference=lambda x, zero: (x - zero.astype(x.dtype)).astype(np.int64)),

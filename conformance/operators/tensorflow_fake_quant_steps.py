@@ -12,6 +12,8 @@ import numpy as np
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, step
+from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.places import Place
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -44,7 +46,7 @@ class FakeQuantSteps:
     """The document's steps, each rounded to float32. A field that is not as here is a wrong step."""
 
     x: Callable[[Array], Array] = lambda x: x
-    places: tuple[ws.Place | None, ws.Place | None] | None = None
+    places: tuple[Place | None, Place | None] | None = None
     range: Callable[[Array, Array], Limits] = lambda low, high: (low, high)
     bits: Callable[[int, bool], int] = steps_of_type
     scale: Callable[[Node, Array, Any], Array] = lambda node, width, count: width / count
@@ -144,7 +146,7 @@ def inverse(g: StepGrid) -> Array:
 
 
 def product_cut_off(level: Array, g: StepGrid) -> Array:
-    return ws.cut_off((level + g.start).astype(np.float64) * g.scale.astype(np.float64), Float)
+    return conversions.cut_off((level + g.start).astype(np.float64) * g.scale.astype(np.float64), Float)
 
 
 def by_zero_point(x: Array, g: StepGrid) -> Array:
@@ -152,11 +154,11 @@ def by_zero_point(x: Array, g: StepGrid) -> Array:
     return np.asarray((np.clip(np.rint(x / g.scale) - g.start, 0, g.count) + g.start) * g.scale)
 
 
-def scale_held(change: ws.Change) -> Callable[[Node, Array, Any], Array]:
+def scale_held(change: conversions.Change) -> Callable[[Node, Array, Any], Array]:
     return lambda node, width, count: change(width / count)
 
 
-def range_held(change: ws.Change) -> Callable[[Array, Array], Limits]:
+def range_held(change: conversions.Change) -> Callable[[Array, Array], Limits]:
     return lambda low, high: (change(low), change(high))
 
 
@@ -191,8 +193,8 @@ def wide(values: Any) -> Array:
 
 STEPS: tuple[ws.WrongStep, ...] = (
     *ws.of_input("clamp"),
-    frequent("range-in-bfloat16", "scale", range=range_held(ws.in_bfloat16)),
-    step("range-in:float16", "scale", range=range_held(ws.in_float16)),
+    frequent("range-in-bfloat16", "scale", range=range_held(conversions.in_bfloat16)),
+    step("range-in:float16", "scale", range=range_held(conversions.in_float16)),
     frequent(
         "range-extended-to-zero",
         "positive-range",
@@ -217,11 +219,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
         scale=lambda node, width, count: width / Float((1 << int(node.attributes.get("num_bits", 8))) - 1),
     ),
     frequent("levels-as-steps", "scale", scale=lambda node, width, count: width / (count + Float(1))),
-    frequent("scale-in:float16", "scale", scale=scale_held(ws.in_float16)),
-    frequent("scale-in:bfloat16", "scale", scale=scale_held(ws.in_bfloat16)),
-    step("scale-in:TF32", "scale", scale=scale_held(ws.in_tf32)),
-    step("scale-of-digits:6", "scale", scale=scale_held(ws.of_six_digits)),
-    step("scale-cut-off-to-bfloat16", "scale", scale=scale_held(ws.cut_to_bfloat16)),
+    frequent("scale-in:float16", "scale", scale=scale_held(conversions.in_float16)),
+    frequent("scale-in:bfloat16", "scale", scale=scale_held(conversions.in_bfloat16)),
+    step("scale-in:TF32", "scale", scale=scale_held(conversions.in_tf32)),
+    step("scale-of-digits:6", "scale", scale=scale_held(conversions.of_six_digits)),
+    step("scale-cut-off-to-bfloat16", "scale", scale=scale_held(conversions.cut_to_bfloat16)),
     step("scale-to-power-of-two", "scale", scale=lambda node, width, count: up_to_power_of_two(width, count)),
     step("range-over-steps-by-reciprocal", "scale", scale=lambda node, width, count: width * (Float(1) / count)),
     step("reciprocal-of-steps-over-range", "scale", scale=lambda node, width, count: Float(1) / (count / width)),
@@ -252,9 +254,9 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("multiplies-both", "levels", quotient=lambda x, g: x * inverse(g) - g.least * inverse(g)),
     step("multiplies-both-fused", "levels", quotient=lambda x, g: ws.fused(x, inverse(g), -(g.least * inverse(g)))),
     step("divides-by-range", "levels", quotient=lambda x, g: (x - g.least) / (g.high - g.low) * g.count),
-    step("reciprocal-of-bits:12", "levels", quotient=lambda x, g: (x - g.least) * ws.estimate(g.scale)),
-    step("quotient-in:float16", "levels", quotient=lambda x, g: ws.in_float16((x - g.least) / g.scale)),
-    step("quotient-in:bfloat16", "levels", quotient=lambda x, g: ws.in_bfloat16((x - g.least) / g.scale)),
+    step("reciprocal-of-bits:12", "levels", quotient=lambda x, g: (x - g.least) * conversions.estimate(g.scale)),
+    step("quotient-in:float16", "levels", quotient=lambda x, g: conversions.in_float16((x - g.least) / g.scale)),
+    step("quotient-in:bfloat16", "levels", quotient=lambda x, g: conversions.in_bfloat16((x - g.least) / g.scale)),
     frequent("truncates", "levels", rounded=np.trunc),
     frequent("rounds-level-up", "levels", rounded=np.ceil),
     frequent("ties-away", "levels", rounded=ws.away),
@@ -265,8 +267,12 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("adds-min-fused", "dequantize", result=lambda level, g: ws.fused(level, g.scale, g.least)),
     frequent("multiplies-apart", "dequantize", result=lambda level, g: level * g.scale + g.start * g.scale),
     frequent("divides-by-reciprocal", "dequantize", result=lambda level, g: (level + g.start) / inverse(g)),
-    frequent("step-in:float16", "dequantize", result=lambda level, g: (level + g.start) * ws.in_float16(g.scale)),
-    frequent("step-in:bfloat16", "dequantize", result=lambda level, g: (level + g.start) * ws.in_bfloat16(g.scale)),
+    frequent(
+        "step-in:float16", "dequantize", result=lambda level, g: (level + g.start) * conversions.in_float16(g.scale)
+    ),
+    frequent(
+        "step-in:bfloat16", "dequantize", result=lambda level, g: (level + g.start) * conversions.in_bfloat16(g.scale)
+    ),
     step("no-minimum", "dequantize", result=lambda level, g: level * g.scale),
     step("cuts-off", "dequantize", result=product_cut_off),
     frequent("quantize-and-dequantize", "levels", whole=by_zero_point),

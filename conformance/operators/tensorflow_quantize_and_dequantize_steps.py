@@ -11,6 +11,8 @@ import numpy as np
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, step
+from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.places import Place
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
 
@@ -103,16 +105,16 @@ def by_mode(values: Array, mode: str) -> Array:
 class RoundTripSteps:
     """The document's steps, each rounded to x's type. A field that is not as here is a wrong step."""
 
-    x: Callable[[Array], Array] = ws.as_is
+    x: Callable[[Array], Array] = conversions.as_is
     range: Callable[[Node, Array, Array, Array], Ends] = range_of
-    places: tuple[ws.Place | None, ws.Place | None] | None = None
+    places: tuple[Place | None, Place | None] | None = None
     bits: Callable[[bool, int, bool], tuple[bool, int, int]] = integers
     factor: Callable[[Array, Array, Any, Any], Ends] = smaller
     clamp: Callable[[Array, Scaled], Array] = updated_clamp
     product: Callable[[Array, Scaled], Array] = lambda x, o: x * o.factor
     rounded: Callable[[Array, str], Array] = by_mode
     result: Callable[[Array, Scaled], Array] = lambda level, o: level / o.factor
-    out: Callable[[Array], Array] = ws.as_is
+    out: Callable[[Array], Array] = conversions.as_is
 
     def __call__(self, node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         if not x.size:
@@ -185,7 +187,7 @@ def measured_magnitude(node: Node, x: Array, low: Array, high: Array) -> Ends:
     return -size, size
 
 
-def range_held(change: ws.Change) -> Callable[[Node, Array, Array, Array], Ends]:
+def range_held(change: conversions.Change) -> Callable[[Node, Array, Array, Array], Ends]:
     def found(node: Node, x: Array, low: Array, high: Array) -> Ends:
         first, last = range_of(node, x, low, high)
         return change(first), change(last)
@@ -196,7 +198,7 @@ def range_held(change: ws.Change) -> Callable[[Node, Array, Array, Array], Ends]
 # Factors
 
 
-def factor_held(change: ws.Change) -> Callable[[Array, Array, Any, Any], Ends]:
+def factor_held(change: conversions.Change) -> Callable[[Array, Array, Any, Any], Ends]:
     def found(low: Array, high: Array, lowest: Any, highest: Any) -> Ends:
         factor, by_low = smaller(low, high, lowest, highest)
         return change(np.asarray(factor)), by_low
@@ -241,14 +243,14 @@ def unscaled(level: Array, o: Scaled) -> Array:
 def quotient_cut_off(level: Array, o: Scaled) -> Array:
     if level.dtype == np.float64:
         raise ValueError("no wider type")
-    return ws.cut_off(level.astype(np.float64) / o.factor.astype(np.float64), level.dtype)
+    return conversions.cut_off(level.astype(np.float64) / o.factor.astype(np.float64), level.dtype)
 
 
 STEPS: tuple[ws.WrongStep, ...] = (
     *ws.of_input("product"),
     *ws.of_places("axis"),
-    frequent("range-in-bfloat16", "scale", range=range_held(ws.in_bfloat16)),
-    step("range-in:float16", "scale", range=range_held(ws.in_float16)),
+    frequent("range-in-bfloat16", "scale", range=range_held(conversions.in_bfloat16)),
+    step("range-in:float16", "scale", range=range_held(conversions.in_float16)),
     frequent("measures-although-given", "range-given", range=always_measured),
     frequent("takes-although-not-given", "measured", range=always_given),
     frequent("one-for-all:range", "axis", range=measured_together),
@@ -273,11 +275,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
         "signed",
         bits=lambda s, n, narrow: (*integers(s, n, narrow)[:2], integers(s, n, narrow)[2] + 1),
     ),
-    frequent("factor-in:float16", "scale", factor=factor_held(ws.in_float16)),
-    frequent("factor-in-bfloat16", "scale", factor=factor_held(ws.in_bfloat16)),
-    step("factor-cut-off-to-bfloat16", "scale", factor=factor_held(ws.cut_to_bfloat16)),
-    frequent("factor-of-digits:6", "scale", factor=factor_held(ws.of_six_digits)),
-    step("factor-to-power-of-two-below", "scale", factor=factor_held(ws.to_power_of_two_below)),
+    frequent("factor-in:float16", "scale", factor=factor_held(conversions.in_float16)),
+    frequent("factor-in-bfloat16", "scale", factor=factor_held(conversions.in_bfloat16)),
+    step("factor-cut-off-to-bfloat16", "scale", factor=factor_held(conversions.cut_to_bfloat16)),
+    frequent("factor-of-digits:6", "scale", factor=factor_held(conversions.of_six_digits)),
+    step("factor-to-power-of-two-below", "scale", factor=factor_held(conversions.to_power_of_two_below)),
     frequent("greater-factor", "scale", factor=side_chosen(lambda by_low: ~by_low)),
     frequent("one-end-alone:input_max", "side", factor=side_chosen(np.zeros_like)),
     frequent("one-end-alone:input_min", "side", factor=side_chosen(np.ones_like)),
@@ -289,8 +291,8 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("does-not-clamp-above", "clamp", clamp=lambda x, o: np.maximum(x, o.updated[0])),
     step("clamps-symmetrically", "clamp", clamp=symmetric_clamp),
     frequent("divides-by-step", "product", product=lambda x, o: x / (o.one / o.factor)),
-    step("product-in:float16", "product", product=lambda x, o: ws.in_float16(x * o.factor)),
-    step("product-in:bfloat16", "product", product=lambda x, o: ws.in_bfloat16(x * o.factor)),
+    step("product-in:float16", "product", product=lambda x, o: conversions.in_float16(x * o.factor)),
+    step("product-in:bfloat16", "product", product=lambda x, o: conversions.in_bfloat16(x * o.factor)),
     frequent("ties-away", "product", rounded=in_mode(ws.away)),
     frequent("truncates", "product", rounded=in_mode(np.trunc)),
     frequent("floor-of-half-more", "half-up", rounded=in_mode(ws.floor_of_half_more)),
@@ -306,10 +308,10 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("one-over-factor", "quotient", result=lambda level, o: level * (o.one / o.factor)),
     frequent("side-over-integer", "quotient", result=lambda level, o: level * o.side),
     step("side-over-unrounded-integer", "quotient", result=lambda level, o: level * o.side_over_whole),
-    step("reciprocal-of-bits:12", "quotient", result=lambda level, o: level * ws.estimate(o.factor)),
-    step("step-in:float16", "quotient", result=lambda level, o: level * ws.in_float16(o.one / o.factor)),
-    step("step-in:bfloat16", "quotient", result=lambda level, o: level * ws.in_bfloat16(o.one / o.factor)),
-    step("step-of-digits:6", "quotient", result=lambda level, o: level * ws.of_six_digits(o.one / o.factor)),
+    step("reciprocal-of-bits:12", "quotient", result=lambda level, o: level * conversions.estimate(o.factor)),
+    step("step-in:float16", "quotient", result=lambda level, o: level * conversions.in_float16(o.one / o.factor)),
+    step("step-in:bfloat16", "quotient", result=lambda level, o: level * conversions.in_bfloat16(o.one / o.factor)),
+    step("step-of-digits:6", "quotient", result=lambda level, o: level * conversions.of_six_digits(o.one / o.factor)),
     step("cuts-off", "quotient", result=quotient_cut_off),
     step("ignores-scale", "quotient", result=unscaled),
     *ws.of_result("quotient"),

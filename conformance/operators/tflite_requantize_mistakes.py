@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.variants import conversions
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.tflite_requantize import ADD, DOUBLE, REAL, SINGLE
@@ -174,7 +174,7 @@ class Requantizer:
     `usable` puts 1 for scales with which the operator's results are open.
     """
 
-    x: Callable[[Array], Array] = ws.as_is
+    x: Callable[[Array], Array] = conversions.as_is
     z: Callable[[Array, Array], tuple[Array, Array]] = both
     difference: Callable[[Array, Array], Array] = difference
     scales: Callable[[Array, Array], tuple[Array, Array]] = both
@@ -209,10 +209,10 @@ def in_precision(change: Change, round_: Change = np.rint) -> Whole:
 
 def through_numbers(node: Node, d: Array, scale: Array, other: Array, *, reciprocal: bool = False) -> Array:
     """The number that the input stands for, in float32, divided by the other scale."""
-    number = ws.in_float32(ws.in_float32(d) * scale)
+    number = conversions.in_float32(conversions.in_float32(d) * scale)
     if reciprocal:
-        return np.rint(ws.in_float32(number * ws.in_float32(np.asarray(1 / other))))
-    return np.rint(ws.in_float32(np.asarray(number / other)))
+        return np.rint(conversions.in_float32(number * conversions.in_float32(np.asarray(1 / other))))
+    return np.rint(conversions.in_float32(np.asarray(number / other)))
 
 
 def of_real(whole: Change) -> Whole:
@@ -252,11 +252,11 @@ WHOLE = (
     frequent("multiplier-of-bits:15", "nearest", whole=partial(once, bits=15, reduced=True)),
     step("multiplier-of-bits:21", "nearest", whole=partial(once, bits=21)),
     step("shifts-left-and-rounds-twice", "nearest", whole=of_sum),
-    frequent("ratio-product-in:float32", "nearest", whole=in_precision(ws.in_float32)),
-    frequent("ratio-product-in:float32, ties away", "nearest", whole=in_precision(ws.in_float32, half_away)),
-    step("ratio-product-in:float32, ties up", "nearest", whole=in_precision(ws.in_float32, half_up)),
-    step("ratio-product-in:float16", "nearest", whole=in_precision(ws.in_float16)),
-    step("ratio-product-in:bfloat16", "nearest", whole=in_precision(ws.in_bfloat16)),
+    frequent("ratio-product-in:float32", "nearest", whole=in_precision(conversions.in_float32)),
+    frequent("ratio-product-in:float32, ties away", "nearest", whole=in_precision(conversions.in_float32, half_away)),
+    step("ratio-product-in:float32, ties up", "nearest", whole=in_precision(conversions.in_float32, half_up)),
+    step("ratio-product-in:float16", "nearest", whole=in_precision(conversions.in_float16)),
+    step("ratio-product-in:bfloat16", "nearest", whole=in_precision(conversions.in_bfloat16)),
     step("through-numbers-in-float32", "nearest", whole=through_numbers),
     step("through-numbers-in-float32:by the reciprocal", "nearest", whole=partial(through_numbers, reciprocal=True)),
     step("real-result-rounded:to nearest, ties to even", "nearest", whole=of_real(np.rint)),
@@ -285,9 +285,9 @@ SCALES = (
     step("ignores-scale", "same", scales=lambda scale, other: (np.ones_like(scale), np.ones_like(other))),
     step("ignores-scale:of the output", "same", scales=lambda scale, other: (scale, np.ones_like(other))),
     step("ignores-scale:of the input", "same", scales=lambda scale, other: (np.ones_like(scale), other)),
-    step("scale-in:bfloat16", "same", scales=each(ws.in_bfloat16)),
-    step("scale-in:float16", "same", scales=each(ws.in_float16)),
-    step("scale-to-power-of-two-below", "same", scales=each(ws.to_power_of_two_below)),
+    step("scale-in:bfloat16", "same", scales=each(conversions.in_bfloat16)),
+    step("scale-in:float16", "same", scales=each(conversions.in_float16)),
+    step("scale-to-power-of-two-below", "same", scales=each(conversions.to_power_of_two_below)),
 )
 
 

@@ -18,6 +18,8 @@ from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.torch_quantize_mistakes import NAMES, by_reciprocal, divided, divided_in, multiplied
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.places import Place
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
 
@@ -49,16 +51,16 @@ def product(whole: Array, scale: Array) -> Array:
 class TorchFakeQuantizer:
     """Steps in order, the right ones unless given."""
 
-    x: Callable[[Array], Array] = ws.as_is
-    zero: Callable[[Array], Array] = ws.as_is
-    places: tuple[ws.Place | None, ws.Place | None] = (None, None)
+    x: Callable[[Array], Array] = conversions.as_is
+    zero: Callable[[Array], Array] = conversions.as_is
+    places: tuple[Place | None, Place | None] = (None, None)
     quotient: Callable[[Array, Array], Array] = divided
     level: Callable[[Array, Array], Array] = rounded
     ends: Callable[[Ends], Ends] = lambda ends: ends
     limit: Callable[[Array, Ends], Array] = limited
     back: Callable[[Array, Array], Array] = difference
     product: Callable[[Array, Array], Array] = product
-    out: Callable[[Array], Array] = ws.as_is
+    out: Callable[[Array], Array] = conversions.as_is
 
     def __call__(self, node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
         ends = self.ends((node.attributes["quant_min"], node.attributes["quant_max"]))

@@ -17,6 +17,8 @@ import numpy as np
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.places import Place
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
@@ -58,9 +60,9 @@ def clamped(kind: str, whole: Array) -> Array:
 class TorchQuantizer:
     """Steps in order, the right ones unless given. `whole`, if given, takes the place of the first three."""
 
-    x: Callable[[Array], Array] = ws.as_is
-    places: tuple[ws.Place | None, ws.Place | None] = (None, None)
-    zero: Callable[[Array], Array] = ws.as_is
+    x: Callable[[Array], Array] = conversions.as_is
+    places: tuple[Place | None, Place | None] = (None, None)
+    zero: Callable[[Array], Array] = conversions.as_is
     quotient: Quotient | None = None
     total: Sum = added
     round: Callable[[Array], Array] = to_even

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
-from tiebreak.conformance.operators.wrong_steps import Place, WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.variants.places import PLACES, Place, along, in_runs
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.tosa_rescale import DOUBLE, MOST_SHIFT, WIDE
@@ -218,15 +218,15 @@ INPUTS = (
 # Which multiplier and shift an element takes
 
 OTHER_CHANNELS: Mapping[str, Place] = {
-    "the first channel": ws.PLACES["one-for-all:first range"],
-    "the last channel": ws.PLACES["one-for-all:last range"],
-    "the previous channel": ws.PLACES["previous-range"],
-    "the next channel": ws.PLACES["next-range"],
-    "the channels in reverse order": ws.PLACES["ranges-reversed"],
-    "the even channel of a pair": ws.PLACES["ranges-in-pairs"],
-    "four channels in turn": ws.PLACES["ranges-of-first:four channels"],
-    "the index along the first axis": partial(ws.along, 0),
-    "equal runs of the flat array": ws.in_runs,
+    "the first channel": PLACES["one-for-all:first range"],
+    "the last channel": PLACES["one-for-all:last range"],
+    "the previous channel": PLACES["previous-range"],
+    "the next channel": PLACES["next-range"],
+    "the channels in reverse order": PLACES["ranges-reversed"],
+    "the even channel of a pair": PLACES["ranges-in-pairs"],
+    "four channels in turn": PLACES["ranges-of-first:four channels"],
+    "the index along the first axis": partial(along, 0),
+    "equal runs of the flat array": in_runs,
 }
 CHANNELS = (
     *(frequent(f"factors-of:{name}", "channels", places=(place, place)) for name, place in OTHER_CHANNELS.items()),
