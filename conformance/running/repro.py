@@ -22,6 +22,7 @@ from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
+from tiebreak.conformance.running.replaying import replay_script
 from tiebreak.conformance.running.repro_calls import call_of_id, call_script, is_call
 from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
@@ -35,23 +36,11 @@ from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.root_cause import UNWRITTEN
 from tiebreak.reports.rows import result_rows, rows_of
 
-REPLAY = """# {title}
-import subprocess
-import sys
-import tempfile
-
-WORDS = {words!r}
-
-folder = tempfile.mkdtemp(prefix="tiebreak-replay-") + "/run"
-code = subprocess.call([*WORDS, folder])
-print(f"The replayed run and its report stay in {{folder}}; to print the report again: tiebreak report {{folder}}")
-sys.exit(code)
-"""
 TIME_LIMIT = 10.0  # seconds for a case, for runs that recorded no limit
 
 
 class NoScript(InvalidInput):
-    """A backend writes no scripts; `words` replay the case in Tiebreak."""
+    """A backend writes no scripts; `words` after `tiebreak` replay the case."""
 
     def __init__(self, text: str, words: list[str]) -> None:
         super().__init__(text)
@@ -76,7 +65,7 @@ def reproducer(folder: Path, name: str, named: str = "") -> str:
             return script_of_failure(run, failure, name, folder, named)
         return script_of_discrepancy(run, name, folder, named)
     except NoScript as reason:
-        return REPLAY.format(title=f"{one_line(str(reason), 300)} ({name})", words=[*reason.words, "-o"])
+        return replay_script(f"{one_line(str(reason), 300)} ({name})", reason.words, "sys.exit(code)\n")
 
 
 @contextmanager
@@ -227,8 +216,9 @@ def advise_replay(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]
     try:
         yield
     except Unsupported as reason:
-        words = ["tiebreak", "run", "-b", spec_of(run, row), "--case", str(row["case"]), "--from", str(folder)]
-        raise NoScript(f"{row['backend']}: {reason}; to replay the case: {shlex.join(words)}", words) from None
+        words = ["run", "-b", spec_of(run, row), "--case", str(row["case"]), "--from", str(folder)]
+        command = shlex.join(["tiebreak", *words])
+        raise NoScript(f"{row['backend']}: {reason}; to replay the case: {command}", words) from None
 
 
 def spec_of(run: Run, row: dict[str, Any]) -> str:
