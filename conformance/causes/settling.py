@@ -16,7 +16,6 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.placing import with_placed_causes
 from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
-from tiebreak.conformance.judging.random_answers import at_random
 from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.problem import Array
@@ -47,9 +46,8 @@ def settle_causes(
     place = partial(with_placed_causes, evidence, list(places.values()), refined)
     refined = errors.attempt("causes in vector loops", evidence.about, place, refined)
     pairs = zip(refined, places.values(), strict=True)
-    refined = [
-        without_doubtful(causes, paths_of(evidence, own), at_random(evidence.deviating, own)) for causes, own in pairs
-    ]
+    random = evidence.deviating.random
+    refined = [without_doubtful(causes, paths_of(evidence, own), random[own].tolist()) for causes, own in pairs]
     several = partial(without_rare, evidence, list(places.values()), refined)
     refined = errors.attempt("causes of few operands", evidence.about, several, refined)
     settled = np.full(len(evidence.deviating), explanations.NO_CAUSE, object)

@@ -21,7 +21,14 @@ from tiebreak.conformance.judging.families import Family, families_of, parts, so
 from tiebreak.conformance.judging.judge import negative_zero
 from tiebreak.conformance.judging.narrow import narrow, widened
 from tiebreak.conformance.judging.other_order import has_orders, in_other_order
-from tiebreak.conformance.judging.truths import Truth, Truths, check_against_vector, differs_from_vector, is_specified
+from tiebreak.conformance.judging.truths import (
+    MadeTruths,
+    Truth,
+    Truths,
+    check_against_vector,
+    differs_from_vector,
+    is_specified,
+)
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import get_operator
@@ -85,10 +92,10 @@ class Chunk:
         return tuple(ROUND_MODES) if self.cases[0].node.modes else ("",)
 
     @cached_property
-    def by_mode(self) -> dict[str, Truth]:
+    def by_mode(self) -> MadeTruths:
         """The kernel's results of all elements in both forms, by rounding mode; codes in narrow types."""
         masks: list[Array] = []
-        return {mode: compact(self.truth_of_mode(mode), masks) for mode in self.modes}
+        return MadeTruths(self.modes, lambda mode: compact(self.truth_of_mode(mode), masks))
 
     def truth_of_mode(self, mode: str) -> Truth:
         saturates = get_operator(self.operator).saturates
@@ -187,7 +194,7 @@ class Chunk:
     def truths_of(self, number: int) -> Truths:
         """The truths of one case by itself."""
         own = self.of_case(number)
-        by_mode = {mode: widened_truth(part_of_truth(truth, own)) for mode, truth in self.by_mode.items()}
+        by_mode = MadeTruths(self.modes, lambda mode: widened_truth(part_of_truth(self.by_mode[mode], own)))
         return Truths(by_mode, self.allowed[number], self.problems[number], bool(self.bounded[number]))
 
     @cached_property

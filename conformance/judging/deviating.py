@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ from tiebreak.golden.problems import output_slices
 from tiebreak.golden.rounding import is_nearest
 
 FARTHEST = 1 << 62  # a distance is cut to this
+MOST_ANSWERS = 2  # to the same operands in a case: those of a vector loop and its tail
 # The step at which an element's exact result and the given one part, as far as both tell: before an integer is rounded
 # to (the given one is no neighbour of the exact argument), there (it is the other neighbour), or where it is limited.
 NOT_TOLD, BEFORE, AT_ROUNDING, AT_END = range(4)
@@ -65,6 +68,32 @@ class DeviatingElements:
 
     def __len__(self) -> int:
         return len(self.case)
+
+    @cached_property
+    def random(self) -> Array:
+        """Whether an element's operands have more answers in its case than any arithmetic of loops and tails gives.
+
+        A library leaves its output's memory as it was. The first operand alone is looked at first: of all operands
+        there is a text, which takes longer.
+        """
+        order = np.lexsort((self.got_bits, self.input_bits, self.case))
+        same = changes(self.case[order], self.input_bits[order])
+        answers = np.bincount(same.cumsum() - 1, weights=same | changes(self.got_bits[order]))
+        found = np.zeros(len(self), bool)
+        found[order] = (answers > MOST_ANSWERS)[same.cumsum() - 1]
+        places = np.flatnonzero(found)
+        columns = self.case, self.output, self.operands
+        operands = list(zip(*(column[places].tolist() for column in columns), strict=True))
+        given = Counter(one for one, _ in set(zip(operands, self.got_bits[places].tolist(), strict=True)))
+        found[places] = [given[one] > MOST_ANSWERS for one in operands]
+        return found
+
+
+def changes(*columns: Array) -> Array:
+    """Which rows differ from the one before; the first one does."""
+    found = np.ones(len(columns[0]), bool)
+    found[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return found
 
 
 DTYPES: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -47,6 +47,28 @@ class Truth:
 
 
 @dataclass(frozen=True)
+class MadeTruths(Mapping[str, Truth]):
+    """Truths by rounding mode, each made when it is first asked for."""
+
+    modes: Sequence[str]
+    make: Callable[[str], Truth]
+    made: dict[str, Truth] = field(default_factory=dict)
+
+    def __getitem__(self, mode: str) -> Truth:
+        if mode not in self.modes:
+            raise KeyError(mode)
+        if mode not in self.made:
+            self.made[mode] = self.make(mode)
+        return self.made[mode]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.modes)
+
+    def __len__(self) -> int:
+        return len(self.modes)
+
+
+@dataclass(frozen=True)
 class Truths:
     """A case's truths by rounding mode, with the modes that its document allows.
 
@@ -54,7 +76,7 @@ class Truths:
     Node.is_bounded, the modes of ENDS are there, too.
     """
 
-    by_mode: dict[str, Truth]
+    by_mode: Mapping[str, Truth]
     allowed: tuple[str, ...]
     problems: tuple[Problem, ...]
     bounded: bool = False

@@ -16,7 +16,6 @@ from tiebreak.conformance.causes.places import layout_of_input, mask_of_place
 from tiebreak.conformance.causes.predictions import predictions_with_id
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
-from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import Group, axes_of, detailed_group_of, group_of, without_details
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators.model import Cause
@@ -136,13 +135,10 @@ class AgreeingElements:
     def judged(self, group: Group, deviating: bool) -> Iterator[AgreeingCase]:
         for cases in chunks_of(self.cases.get((group, deviating), [])):
             chunk = Chunk(cases)
-            outputs = np.concatenate([self.records.outputs[case.id] for case in cases])
-            grades = judge(outputs, chunk.judged_by, chunk).grades
-            agrees = grades <= WORKING
-            plain = agrees & (chunk.domains != PATHOLOGICAL)
             for number, case in enumerate(cases):
-                own = chunk.of_case(number)
-                yield AgreeingCase(case, chunk.truths_of(number), outputs[own], agrees[own], plain[own])
+                agrees = self.records.grades[case.id] <= WORKING
+                plain = agrees & (chunk.domains[chunk.of_case(number)] != PATHOLOGICAL)
+                yield AgreeingCase(case, chunk.truths_of(number), self.records.outputs[case.id], agrees, plain)
 
 
 def where(case: Case) -> Place:

@@ -25,7 +25,6 @@ from tiebreak.conformance.causes.settling import Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
-from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.agreeing import AgreeingElements
@@ -111,11 +110,10 @@ def explain_case(
     predicted = predictions(case, truths, first.errors, about, run=run)
     pairs = cache(partial(predictions_of_pairs, case, truths, first.errors, about))
     for records in backends:
-        outputs = records.outputs[case.id]
-        key = case.id, outputs.tobytes()
+        judged = records.judgement_of(case.id)
+        key = case.id, judged.values.tobytes()
         if key not in found:
-            judged = judge(outputs, truths.judged_by, truths)
-            chain = first.errors.attempt(STAGE, about, partial(predictions_of_chain, case, truths, outputs), [])
+            chain = first.errors.attempt(STAGE, about, partial(predictions_of_chain, case, truths, judged.values), [])
             found[key] = explanations(case, judged, truths.judged_by, [*predicted, *chain], strange, pairs)
 
 

@@ -179,5 +179,6 @@ def with_further(records: BackendRecords, further: BackendRecords | None) -> Bac
         elements=[*records.elements, *further.elements],
         deviating=[*records.deviating, *(replace(one, case=one.case + first) for one in further.deviating)],
         outputs=outputs,
+        grades=records.grades | further.grades,
         against_modes=against_modes,
     )

@@ -21,7 +21,7 @@ from tiebreak.conformance.judging.chunk_judgement import (
     worst_grades,
 )
 from tiebreak.conformance.judging.deviating import DeviatingElements, add_rounded, deviating_elements
-from tiebreak.conformance.judging.judge import output_problem
+from tiebreak.conformance.judging.judge import Judgement, output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
 from tiebreak.conformance.judging.observations import observations
 from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
@@ -41,9 +41,9 @@ class BackendRecords:
 
     `counts`, `domains` and `digests` have an array for each chunk of cases: a row for each of COUNTS, in a narrow type;
     the domain of each case (uint8), NO_DOMAIN where it is not known. The digests (uint64) are of each case's outputs.
-    `outputs` are codes by case id (flat, output by output). `against_modes`, `observed` and `judged` are counts for
-    causes and plots, taken while a case's truths are at hand. `unwritten` says by case id which elements (bool, of all
-    outputs) are memory that nobody wrote.
+    `outputs` are codes by case id (flat, output by output), and `grades` (uint8) are theirs. `against_modes`,
+    `observed` and `judged` are counts for causes and plots, taken while a case's truths are at hand. `unwritten` says
+    by case id which elements (bool, of all outputs) are memory that nobody wrote.
     """
 
     facts: dict[str, Any]
@@ -56,6 +56,7 @@ class BackendRecords:
     digests: list[Array] = field(default_factory=list)
     deviating: list[DeviatingElements] = field(default_factory=list)
     outputs: NarrowCodes = field(default_factory=NarrowCodes)
+    grades: dict[str, Array] = field(default_factory=dict)
     against_modes: dict[Group, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     judged: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # by operator and exponent
@@ -69,6 +70,14 @@ class BackendRecords:
     def document_of(self, operator: str) -> str:
         """Whose document judges the operator's cases."""
         return FOREIGN if operator in self.facts.get("maps", ()) else OWN
+
+    @property
+    def at_random(self) -> list[int]:
+        """The numbers of the cases in which the same operands have many answers."""
+        return sorted({number for one in self.deviating for number in one.case[one.random].tolist()})
+
+    def judgement_of(self, case_id: str) -> Judgement:
+        return Judgement(self.grades[case_id], self.outputs[case_id])
 
     @property
     def documents(self) -> list[str]:
@@ -152,7 +161,8 @@ def add_judged(
     add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes, chunk.case_domains, judged.digests())
     records.deviating.append(deviating)
     for number in np.flatnonzero(ran).tolist():
-        records.outputs[chunk.cases[number].id] = judged.judgement.values[chunk.of_case(number)]
+        case, own = chunk.cases[number].id, chunk.of_case(number)
+        records.outputs[case], records.grades[case] = judged.judgement.values[own], judged.judgement.grades[own]
     about = f"{records.name}, {chunk.operator}"
     for stage, add in (
         ("distances from decision boundaries", lambda: add_rounded(deviating, chunk, judged.deviating)),

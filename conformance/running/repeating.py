@@ -11,7 +11,6 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.judging.both_answers import Given, first_example, with_example
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
-from tiebreak.conformance.judging.random_answers import cases_at_random
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
@@ -41,8 +40,7 @@ def asked_again(records: BackendRecords) -> list[Case]:
     Such answers may come from memory that nobody wrote. The other process has then computed something else before.
     Where that is known, the case has its cause and is not asked.
     """
-    numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
-    random = [records.cases[number] for number in numbers[:MOST_AT_RANDOM]]
+    random = [records.cases[number] for number in records.at_random[:MOST_AT_RANDOM]]
     every = {case.id: case for case in (*one_case_for_each_type(records), *random)}
     return [case for name, case in every.items() if name not in records.unwritten]
 

@@ -17,7 +17,6 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import NOT_DETERMINISTIC, Outcome
 from tiebreak.conformance.causes.settling import Settled
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.random_answers import cases_at_random
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.conformance.running.repeating import codes_again
@@ -55,8 +54,7 @@ def suspects(records: BackendRecords) -> list[Case]:
     """Cases with a result of no numbers, as of an empty sum; then those where the same operands have many answers."""
     ran = [case for case in records.cases if case.id in records.outputs and case.size]
     empty = [case for case in ran if any(0 in array.shape for array in case.inputs)]
-    numbers = [number for deviating in records.deviating for number in cases_at_random(deviating)]
-    every = [*empty, *(records.cases[number] for number in numbers)]
+    every = [*empty, *(records.cases[number] for number in records.at_random)]
     return list({case.id: case for case in every if not case.node.baked}.values())[:MOST]
 
 
