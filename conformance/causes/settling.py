@@ -24,6 +24,7 @@ from tiebreak.reports.root_cause import BY_PATH, root_of
 
 # Takes the elements of each kind of node with their settled causes, and returns the causes, some of them replaced.
 Refine = Callable[[Mapping[Kind, Sequence[Element]], Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+AS_MANY = 2  # times the elements without a cause that have a result: as many as those with it, or not far from that
 Settled = tuple[Array, Array, Array]  # of each deviating element the cause's id, its text, and the clause
 
 
@@ -47,7 +48,10 @@ def settle_causes(
     refined = errors.attempt("causes in vector loops", evidence.about, place, refined)
     pairs = zip(refined, places.values(), strict=True)
     random = evidence.deviating.random
-    refined = [without_doubtful(causes, paths_of(evidence, own), random[own].tolist()) for causes, own in pairs]
+    refined = [
+        without_constant(evidence, own, without_doubtful(causes, paths_of(evidence, own), random[own].tolist()))
+        for causes, own in pairs
+    ]
     several = partial(without_rare, evidence, list(places.values()), refined)
     refined = errors.attempt("causes of few operands", evidence.about, several, refined)
     settled = np.full(len(evidence.deviating), explanations.NO_CAUSE, object)
@@ -85,6 +89,27 @@ def without_doubtful(causes: Sequence[Cause], paths: Sequence[str], random: Sequ
         if count < counts[path, explanations.NO_CAUSE] or (cause.mode and len(modes[path]) > 1)
     }
     return [explanations.NO_CAUSE if one in doubtful else one[1] for one in zip(paths, causes, strict=True)]
+
+
+def without_constant(evidence: Evidence, own: Array, causes: Sequence[Cause]) -> list[Cause]:
+    """The causes of one kind's elements (places) without those that explain one result only, and not where it is seen.
+
+    One result shows no arithmetic. Where the same cases have it in as many other elements, which the cause gives
+    another one, something else gives it to all of them.
+    """
+    cases, results = (column[own].tolist() for column in (evidence.deviating.case, evidence.deviating.got_bits))
+    elements = Counter(zip(causes, cases, results, strict=True))
+    given = defaultdict[Cause, Counter[tuple[int, int]]](Counter)
+    for (cause, case, result), count in elements.items():
+        given[cause][case, result] = count
+    nameless = given.pop(explanations.NO_CAUSE, Counter[tuple[int, int]]())
+    constant = {
+        cause
+        for cause, counts in given.items()
+        if len({result for _, result in counts}) == 1
+        and sum(nameless[key] for key in counts) * AS_MANY >= counts.total()
+    }
+    return [explanations.NO_CAUSE if cause in constant else cause for cause in causes]
 
 
 def places_by_kind(evidence: Evidence) -> dict[Kind, Array]:

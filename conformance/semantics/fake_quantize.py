@@ -177,12 +177,13 @@ class FakeQuantizeArithmetic:
         the other sign, with the other sign.
         """
         first, last = probe.others[2:]
-        falls = bool(first > last)
-        rising = replace(probe, others=(*probe.others[:2], -first, -last)) if falls else probe
+        falls = first > last
+        ends = (np.where(falls, -end, end) for end in (first, last))
+        rising = replace(probe, others=(*probe.others[:2], *ends))
         (problem,) = problems_of(rising.case(self.node, 0))
         found, _ = kernel.solve(problem, working=False, mode=mode.id)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
-        stored = -stored if falls else stored
+        stored = np.where(falls, -stored, stored)
         return codes(stored), stored.astype(np.float64) * np.sign(last.astype(np.float64) - first.astype(np.float64))
 
 
