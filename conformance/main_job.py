@@ -87,7 +87,8 @@ class RunLimits:
 
 
 ASKING = "forbidden calls and other processes, meanwhile"
-PrintAs = Literal["tables", "everything", "json", "nothing"]  # "nothing" is silent on standard error, too
+# "judged": as tables, and a gate judges the run next; "nothing" is silent on standard error, too
+PrintAs = Literal["tables", "judged", "everything", "json", "nothing"]
 
 
 @stopped_by_signals()
@@ -321,7 +322,7 @@ def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages, wa
         attempt_drawing(errors, "the summary", partial(print_details, run, str(folder)))
         attempt_drawing(errors, "the stages", partial(print_stages, run))
     else:
-        attempt_drawing(errors, "the summary", partial(print_summary, run, str(folder)))
+        attempt_drawing(errors, "the summary", partial(print_summary, run, str(folder), judged=show == "judged"))
     if run.info["exit"] == EXIT_NOTHING_RAN:
         print(f"tiebreak: {why_nothing_ran(run)}", file=sys.stderr)
     for line in own_failures(run.info) + explanation_failures(run.info["explanation_errors"] + errors.rows()):

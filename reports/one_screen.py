@@ -20,7 +20,6 @@ from tiebreak.reports.first_screen import (
     LibraryRow,
     headline,
     headlines,
-    is_pathological,
     library_names,
     library_rows,
 )
@@ -39,16 +38,21 @@ INDENT = 2  # columns before what is said of a library
 LONGEST, LONGEST_COMMAND = 400, 4000  # characters of a sentence, and of what to type
 
 
-def print_summary(run: Run, folder: str, *, console: Console | None = None) -> None:
-    """The libraries with their worst findings, further causes, why cases are unsupported: at most 40 lines."""
+def print_summary(run: Run, folder: str, *, console: Console | None = None, judged: bool = False) -> None:
+    """The libraries with their worst findings, further causes, why cases are unsupported: at most 40 lines.
+
+    A clean run may become a baseline, unless it is `judged` by one.
+    """
     console = console or Console()
     chapters = story(run)
     told = headlines(run, chapters)
     first = [table] if len(shown_counts(run.results)) <= FEW and (table := verdict_table(run)) else []
     last = remarks(run, console)
-    commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder, run.info["level"])]
+    worst = worst_by_library(run, chapters, told)
+    command = next_command(run, folder, [one for _, one in worst if one], judged=judged)
+    commands = [f"next: {command}", where_the_rest_is(folder, run.info["level"])]
     room = LINES - height(console, [*first, *last]) - sum(lines_of(line, console.width) for line in commands)
-    libraries = library_parts(run, chapters, told, folder, console, room)
+    libraries = library_parts(run, worst, folder, console, room)
     room -= height(console, libraries)
     if run.info.get("typed"):
         libraries.append(typed := fitting_typed_table(run, console, room))
@@ -69,28 +73,34 @@ def lines_of(text: str, width: int) -> int:
     return max(1, math.ceil(cell_len(text) / width))
 
 
+def worst_by_library(
+    run: Run, chapters: Sequence[Chapter], told: Sequence[Headline]
+) -> list[tuple[LibraryRow, Headline | None]]:
+    """The libraries, those first of which most is wrong, with their worst findings."""
+    names = library_names(run)
+    worst = {names.get(one.finding.backends[0], ""): one for one in reversed(told)}
+    return [(row, worst.get(row.library)) for row in library_rows(run, chapters)]
+
+
 def library_parts(
-    run: Run, chapters: Sequence[Chapter], told: Sequence[Headline], folder: str, console: Console, room: int
+    run: Run, worst: Sequence[tuple[LibraryRow, Headline | None]], folder: str, console: Console, room: int
 ) -> list[RenderableType]:
     """Every library's line, and below it its worst finding with the command that shows it, as far as there is room.
 
     Nothing is cut in the middle: what has no room is left out whole, and said to be.
     """
-    rows, names = library_rows(run, chapters), library_names(run)
-    worst = {names.get(one.finding.backends[0], ""): one for one in reversed(told)}
-    heads: list[RenderableType] = [Text(library_text(row), "bold") for row in rows]
+    heads: list[RenderableType] = [Text(library_text(row), "bold") for row, _ in worst]
     while height(console, heads) > room - 1 and len(heads) > 1:
         heads.pop()
     room -= height(console, heads)
     shown: list[RenderableType] = []
-    for row, head in zip(rows, heads, strict=False):
-        one = worst.get(row.library)
+    for head, (_, one) in zip(heads, worst, strict=False):
         below = finding_parts(run, one, folder) if one else [indented("nothing deviates, fails or contradicts itself")]
         needed = height(console, below)
         shown += [head, *(below if needed <= room else [])]
         room -= needed if needed <= room else 0
-    if len(heads) < len(rows):
-        shown.append(Text(f"… and {plural(len(rows) - len(heads), 'row')} of libraries on which less deviates"))
+    if len(heads) < len(worst):
+        shown.append(Text(f"… and {plural(len(worst) - len(heads), 'row')} of libraries on which less deviates"))
     return shown
 
 
@@ -100,12 +110,12 @@ def library_text(row: LibraryRow) -> str:
     name = f"{'⇄ ' if row.foreign else ''}{row.library} {releases}" + (
         f" × {len(row.backends)}" if len(row.backends) > 1 else ""
     )
-    share = f"{percent(row.deviates, row.judged)} of {plural(row.judged, 'everyday case')} deviate"
+    share = f"{percent(row.deviates, row.judged)} of {plural(row.judged, 'calibrated case')} deviate"
     parts = [f"{share}, in {row.deviate_in:,} of {plural(row.operators, 'operator')}"] if row.judged else []
     parts += [f"{plural(row.other_order, 'case')} right in another order of steps"] if row.other_order else []
     parts += [f"contradicts itself {plural(row.itself, 'time')}"] if row.itself else []
     parts += [f"{plural(row.failed, 'case')} failed"] if row.failed else []
-    return printable(f"{name}: {'; '.join(parts) or 'no everyday case is judged'}", LONGEST)
+    return printable(f"{name}: {'; '.join(parts) or 'no calibrated case is judged'}", LONGEST)
 
 
 def finding_parts(run: Run, one: Headline, folder: str) -> list[RenderableType]:
@@ -193,26 +203,15 @@ def idle_text(run: Run) -> str:
     return f"claim none of the chosen operators: {idle}" if idle else ""
 
 
-def next_command(run: Run, folder: str, told: Sequence[Headline]) -> str:
-    """What to type next: what shows the worst finding again, or what makes a clean run the baseline.
-
-    An answer that changes from call to call need not change in the next one, so it is not shown again. A call that is
-    refused or answered is no result.
-    """
-    shown_again = [one for one in told if one.chapter not in ("itself", "calls") and id_of(one)]
-    if shown_again:
-        return command_of(run, min(shown_again, key=weight), folder)
+def next_command(run: Run, folder: str, worst: Sequence[Headline], *, judged: bool) -> str:
+    """What to type next: what shows the first of the worst findings again, or what makes a clean run the baseline."""
     if not run.results["verdict"].isin(RAN).any():
         return "tiebreak doctor"
-    if run.info.get("exit") == EXIT_CONFORMS:
+    if shown_again := next((one for one in worst if id_of(one)), None):
+        return command_of(run, shown_again, folder)
+    if run.info.get("exit") == EXIT_CONFORMS and not (judged or run.info.get("typed")):
         return f"tiebreak gate {shlex.quote(folder)} --baseline baseline --update --accept"
     return f"tiebreak report {shlex.quote(folder)} --text"
-
-
-def weight(one: Headline) -> tuple[bool, bool, int]:
-    """Sorts deviations from an own document first, of them what is not only pathological, and most elements."""
-    row = one.finding.cause.row if one.finding.cause else {"elements": 0}
-    return one.chapter != "own", one.finding.cause is not None and is_pathological(row), -row["elements"]
 
 
 def where_the_rest_is(folder: str, level: str) -> str:

@@ -305,3 +305,13 @@ def decimal_result(row: Mapping[str, Any], name: str) -> str:
     """A discrepancy's "expected" or "got" in the fewest digits that say which number of its type it is."""
     kind = ELEMENT_TYPES[str(row["result_type"])]
     return str(int(row[name])) if isinstance(kind, IntegerType) else decimal(int(row[f"{name}_bits"]), kind)
+
+
+def right_results(row: Mapping[str, Any]) -> str:
+    """What conforms instead of a discrepancy: the exact result and, where it is another, that in working precision."""
+    working = {
+        "expected": row["expected_working"],
+        "expected_bits": row["working_bits"],
+        "result_type": row["result_type"],
+    }
+    return " or ".join(dict.fromkeys(decimal_result(one, "expected") for one in (row, working)))

@@ -133,7 +133,8 @@ def test_a_run_ends_with_one_screen(backends: list[str], width: int) -> None:
     assert "unsupported: " in text and "no kernel for 量 [bold]float64[/]" in text
     assert "claim none of the chosen operators: idle" in text
     assert "report: a-run/report.html; as text: tiebreak report a-run --text; level: quick" in " ".join(text.split())
-    assert "next: tiebreak repro C0" in text
+    first = next(line.strip() for line in lines if line.startswith("  tiebreak repro "))
+    assert f"next: {first}" in text or set(HOSTILE) & set(backends), "the first one may have no room"
 
 
 def test_one_backend_leaves_room_for_further_causes_with_witnesses() -> None:
@@ -207,14 +208,24 @@ def test_a_clean_run_is_told_how_to_become_the_baseline() -> None:
     assert "next: tiebreak doctor" in shown(idle, 80)
 
 
-def test_what_to_type_next_shows_the_worst_finding_that_one_call_shows() -> None:
+def test_what_to_type_next_shows_the_first_finding_again() -> None:
     run = a_run(["one"], list(OPERATORS)[:3])
     run.info["failures"] = [run.info["failures"][0] | {"fault": NOT_DETERMINISTIC, "verdict": "error"}]
-    run.info["clusters"][1]["elements"] = 10_000
-    assert "next: tiebreak repro C002" in shown(run, 80)
+    text = shown(run, 80)
+    assert text.index("C001") < text.index("next: tiebreak repro C001")
     run.info["clusters"] = []
     changing = Run(run.info | {"exit": 3}, run.results, run.discrepancies[:0])
-    assert "F000" in shown(changing, 80) and "next: tiebreak report a-run --text" in shown(changing, 80)
+    assert "F000" in shown(changing, 80) and "next: tiebreak repro F000" in shown(changing, 80)
+
+
+def test_a_run_that_a_gate_judges_is_told_no_other_baseline() -> None:
+    run = a_run(["one"], ["onnx.QuantizeLinear"])
+    run.results["verdict"] = "exact"
+    run.info.update(clusters=[], failures=[], paths=[], pairs=[], exit=0)
+    clean = Run(run.info, run.results, run.discrepancies[:0])
+    file = io.StringIO()
+    print_summary(clean, "a-run", console=Console(width=80, file=file), judged=True)
+    assert "next: tiebreak report a-run --text" in file.getvalue() and "baseline" not in file.getvalue()
 
 
 LINEAR = [

@@ -17,7 +17,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.verdicts import DOMAINS, FOREIGN
 from tiebreak.reports.records import JUDGED
 from tiebreak.reports.root_cause import root_of
-from tiebreak.reports.rows import DomainShare, RootCauseRow, decimal_result, rows_by_key
+from tiebreak.reports.rows import DomainShare, RootCauseRow, decimal_result, right_results, rows_by_key
 from tiebreak.reports.severity import leading_share, severity_rank
 from tiebreak.reports.text_columns import for_each_text, mapped_text
 
@@ -122,7 +122,8 @@ def root_cause_row(
     ordered = rows.sort_values("id", kind="stable")
     clause = clause_of_plainest(rows, ordered)
     witness: dict[str, Any] = dict(rows[rows["clause"] == clause].iloc[0])  # it shows the clause that is cited
-    types = Counter(zip(ordered["input_type"], ordered["output_type"], strict=True)).most_common()
+    frequent = Counter(zip(ordered["input_type"], ordered["output_type"], strict=True)).most_common()
+    types = list(dict.fromkeys([(witness["input_type"], witness["output_type"]), *(pair for pair, _ in frequent)]))
     found: RootCauseRow = {
         "id": "",
         "backend": backend,
@@ -137,7 +138,7 @@ def root_cause_row(
         "domains": domain_shares(ordered, judged),
         "elements": len(rows),
         "cases": int(rows["case"].nunique()),
-        "types": [f"{one} to {other}" for (one, other), _ in types[:MOST_TYPES]],
+        "types": [f"{one} to {other}" for one, other in types[:MOST_TYPES]],
         "farthest": int(rows["distance"].abs().max()),
         "boundary_ulp": farthest_from_boundary(rows),
         "witness": {
@@ -146,11 +147,11 @@ def root_cause_row(
             "elements": sizes.get(str(witness["case"]), 0),
             "output": str(witness["output"]),
             "operands": json.loads(str(witness["operands"])),
-            "expected": decimal_result(witness, "expected"),
+            "expected": right_results(witness),
             "got": decimal_result(witness, "got"),
         },
     }
-    theorems = theorem_sentences(operator, found["cause_id"], [pair for pair, _ in types[:MOST_TYPES]])
+    theorems = theorem_sentences(operator, found["cause_id"], types[:MOST_TYPES])
     if theorems:
         found["theorems"] = theorems
     return {**found, "sentence": sentence(found)}

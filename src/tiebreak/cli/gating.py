@@ -170,7 +170,7 @@ def run_first(run_dir: Path, chosen: dict[str, Any], *, silent: bool) -> None:
     selection = Selection(level=level, **selection_keywords({name: chosen[name] for name in SELECTING}))
     limits = RunLimits(chosen["time_limit"], chosen["memory_limit"])
     how: dict[str, Any] = {name: chosen[name] for name in ("discard", "judge_foreign", "strict")}
-    main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "tables", **how)
+    main_job(chosen["backends"], selection, run_dir, limits, show="nothing" if silent else "judged", **how)
 
 
 def usual_level_of_gate(baseline: Run | None) -> str:
