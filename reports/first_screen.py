@@ -16,7 +16,6 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OURS, OWN, RAN, REDUCED
 from tiebreak.reports.anchors import anchor_of_finding
-from tiebreak.reports.folding import Row
 from tiebreak.reports.libraries import libraries_of, library_of, release
 from tiebreak.reports.records import Run
 from tiebreak.reports.severity import leading_domain
@@ -225,10 +224,6 @@ def split(chapters: Sequence[Chapter], news: News) -> tuple[list[Chapter], list[
         for wanted in (True, False)
     )
     return new, old
-
-
-def is_pathological(row: Row) -> bool:
-    return leading_domain(row) == DOMAINS[-1]
 
 
 def headline(run: Run, chapter: str, finding: Finding) -> Headline:

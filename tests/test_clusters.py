@@ -143,6 +143,25 @@ def test_the_witness_of_a_root_cause_shows_the_clause_that_is_cited() -> None:
     assert (found["clause"], found["witness"]["id"]) == ("ONC-R4", "d1")
 
 
+def test_a_root_cause_says_all_that_conforms_and_its_witness_types_first() -> None:
+    """The plainest element is the only one of its types."""
+    shared = {"backend": "it", "operator": "onnx.QuantizeLinear", "operands": "[]", "case": "c", "clause": "ONQ-F1"}
+    shared |= {"cause": "it", "cause_id": "it", "result_type": "uint16", "input_type": "float16"}
+    results = {
+        "expected": 55293,
+        "expected_working": 55296,
+        "expected_bits": 55293,
+        "working_bits": 55296,
+        "got": 55294,
+    }
+    rows = [shared | results | {"id": "d0", "domain": "calibrated", "output_type": "uint16"}]
+    rows += [shared | results | {"id": f"d{n}", "domain": "edge", "output_type": "float8_e5m2"} for n in (1, 2)]
+    (found,) = root_cause_rows(typed_frame(rows, DISCREPANCY_DTYPES), typed_frame([], RESULT_DTYPES), {})
+    assert found["types"] == ["float16 to uint16", "float16 to float8_e5m2"]
+    assert (found["witness"]["expected"], found["witness"]["got"]) == ("55293 or 55296", "55294")
+    assert "gives 55294, not 55293 or 55296" in found["sentence"]
+
+
 def backend_with(wrong: Any) -> Any:
     """One that is right except where `wrong` of (inputs, result) says otherwise."""
 

@@ -24,7 +24,7 @@ from tiebreak.reports.root_cause import BY_PATH, root_of
 
 # Takes the elements of each kind of node with their settled causes, and returns the causes, some of them replaced.
 Refine = Callable[[Mapping[Kind, Sequence[Element]], Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
-AS_MANY = 2  # times the elements without a cause that have a result: as many as those with it, or not far from that
+AS_MANY = 0.5  # of the elements of a cause with one result: so many without a cause that have it speak against it
 Settled = tuple[Array, Array, Array]  # of each deviating element the cause's id, its text, and the clause
 
 
@@ -92,10 +92,10 @@ def without_doubtful(causes: Sequence[Cause], paths: Sequence[str], random: Sequ
 
 
 def without_constant(evidence: Evidence, own: Array, causes: Sequence[Cause]) -> list[Cause]:
-    """The causes of one kind's elements (places) without those that explain one result only, and not where it is seen.
+    """The causes of one kind's elements (places) without those of one result that their cases have without them, too.
 
-    One result shows no arithmetic. Where the same cases have it in as many other elements, which the cause gives
-    another one, something else gives it to all of them.
+    One result shows no arithmetic. Where half as many elements of the same cases have it and no cause, something else
+    gives it to all of them.
     """
     cases, results = (column[own].tolist() for column in (evidence.deviating.case, evidence.deviating.got_bits))
     elements = Counter(zip(causes, cases, results, strict=True))
@@ -107,7 +107,7 @@ def without_constant(evidence: Evidence, own: Array, causes: Sequence[Cause]) ->
         cause
         for cause, counts in given.items()
         if len({result for _, result in counts}) == 1
-        and sum(nameless[key] for key in counts) * AS_MANY >= counts.total()
+        and sum(nameless[key] for key in counts) >= AS_MANY * counts.total()
     }
     return [explanations.NO_CAUSE if cause in constant else cause for cause in causes]
 

@@ -77,10 +77,10 @@ class DeviatingElements:
         there is a text, which takes longer.
         """
         order = np.lexsort((self.got_bits, self.input_bits, self.case))
-        same = changes(self.case[order], self.input_bits[order])
-        answers = np.bincount(same.cumsum() - 1, weights=same | changes(self.got_bits[order]))
+        begins = changes(self.case[order], self.input_bits[order])
+        answers = np.bincount(begins.cumsum() - 1, weights=begins | changes(self.got_bits[order]))
         found = np.zeros(len(self), bool)
-        found[order] = (answers > MOST_ANSWERS)[same.cumsum() - 1]
+        found[order] = (answers > MOST_ANSWERS)[begins.cumsum() - 1]
         places = np.flatnonzero(found)
         columns = self.case, self.output, self.operands
         operands = list(zip(*(column[places].tolist() for column in columns), strict=True))
