@@ -31,7 +31,8 @@ IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO = 0, 1, 2, 3
 class Quantization:
     """round(x / scale) + zero_point to an integer type, `x` and `scale` of the same real type.
 
-    `x` and `scale` hold bit patterns, `zero_point` int64; scale[j] belongs to x projected onto `axes`.
+    `x` and `scale` hold bit patterns, `zero_point` int64; scale[j] belongs to x projected onto `axes`. With
+    `open_division` the document names no type for the division.
     """
 
     real: FloatType
@@ -42,6 +43,12 @@ class Quantization:
     scale: Array
     zero_point: Array
     output: str = "output"
+    open_division: bool = False
+
+    @property
+    def orders(self) -> str:
+        """The name of the formula's orders in golden/orders, if it has any."""
+        return "a division" if self.open_division else ""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -84,6 +91,7 @@ class Elementwise:
     `working` is the type in which working precision rounds each step. `constants` are what the attributes say. With
     `signed_zeros` the document tells an operand's negative zero from zero. `named` are the operands' names where they
     are not the inputs themselves. Last operands without a name only say which results are defined: no row shows them.
+    With `open_division` the formula is a quantizer's, and its document names no type for the division.
     """
 
     formula: str
@@ -97,6 +105,12 @@ class Elementwise:
     constants: Mapping[str, Any] = field(default_factory=dict)
     signed_zeros: bool = False
     named: tuple[str, ...] = ()
+    open_division: bool = False
+
+    @property
+    def orders(self) -> str:
+        """The name of the formula's orders in golden/orders, if it has any."""
+        return "a division" if self.open_division else self.formula
 
     def some(self, at: Array) -> Elementwise:
         """The problem of some elements only (flat indices)."""

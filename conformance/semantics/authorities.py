@@ -27,7 +27,7 @@ ONNX = Authority(
     version="operator sets 10 to 28",
     url="https://onnx.ai/onnx/operators/onnx__QuantizeLinear.html",
     says="x / y_scale goes to the nearest integer, ties to even; y_zero_point is added; the sum saturates.",
-    open="Before operator set 23 the type of the division: y_scale's, which later ones name, or exact is accepted.",
+    open="Before operator set 23 the type of the division: x's or a wider one is accepted.",
     allows=(ROUNDED_FIRST,),
 )
 NGRAPH = Authority(

@@ -91,6 +91,12 @@ CLAUSES = (
         unspecified=True,
         situation="a zero scale",
     ),
+    Clause(
+        "NGQ-U5",
+        "The type of the division. What a division in the input's type or a wider one leads to is accepted.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+    ),
 )
 
 
@@ -99,7 +105,8 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
     axes = node.attributes.get("axes", ())
     check_projection(node.operator, axes, x.shape, {"scale": scale.shape, node.inputs[2].name: zero_point.shape})
     values = zero_point.astype(np.int64)
-    return (Quantization(node.real, node.quantized, node.round_mode, axes, bits_of(x), bits_of(scale), values),)
+    operands = bits_of(x), bits_of(scale), values
+    return (Quantization(node.real, node.quantized, node.round_mode, axes, *operands, open_division=True),)
 
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (

@@ -66,6 +66,7 @@ from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_quantize_linear as samples
 
 ID = "onnx.QuantizeLinear"
+DIVISION_NAMED = 23  # the first operator set that says in which type x is divided
 OLDER = "ONNX operator schema, QuantizeLinear-10, -13 and -19"
 
 OUTPUTS = (*CLASSIC_OUTPUTS, *INT2, *FLOAT8, *FLOAT4, *FLOAT6)
@@ -254,6 +255,13 @@ CLAUSES = (
         situation="a float8_e8m0fnu scale",
     ),
     Clause(
+        "ONQ-U9",
+        "The type of the division before operator set 23. What a division in x's type or a wider one leads to is "
+        "accepted.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+    ),
+    Clause(
         "ONQ-U6",
         "The sign of a zero result of a zero x: either zero is accepted. The table of Cast keeps the sign of a zero, "
         "but real arithmetic gives the quotient none.",
@@ -338,8 +346,8 @@ def pose_classic(node: Node, inputs: tuple[Array, ...]) -> Quantization:
     if zero_point.shape != scale.shape and not (scale.shape == () and zero_point.shape == (1,)):
         shapes = f"{list(zero_point.shape)}, y_scale {list(scale.shape)}"
         raise InvalidInput(f"onnx.QuantizeLinear: y_zero_point has shape {shapes}")
-    zero_point = zero_point.reshape(scale.shape)
-    return Quantization(node.real, node.quantized, EVEN, axes, bits_of(x), bits_of(scale), zero_point, "y")
+    operands = bits_of(x), bits_of(scale), zero_point.reshape(scale.shape)
+    return Quantization(node.real, node.quantized, EVEN, axes, *operands, "y", node.opset < DIVISION_NAMED)
 
 
 def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
@@ -363,6 +371,7 @@ def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
             "division": precision in FLOAT_TYPES,
             "infinity_is_nan": kind.name in ONE_ZERO and node.opset < LARGEST_FOR_INFINITY,
         },
+        open_division=node.opset < DIVISION_NAMED and isinstance(kind, IntegerType),  # a small float is the same by all
     )
 
 

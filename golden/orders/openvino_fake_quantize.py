@@ -16,7 +16,7 @@ def fake_quantize(q: Question) -> Array:
     Differences are scaled, or their parts are and then subtracted. What lies outside the input range is copied.
     """
     x, input_low, input_high, output_low, output_high = q.operands
-    steps, n = q.steps, q.steps.held(point(np.full(x.shape, float(q.problem.constants["levels"] - 1))))
+    steps, n = q.steps, q.steps.held(point(np.full(x.shape, float(q.constants["levels"] - 1))))
     inside = (x > np.minimum(input_low, input_high)) & (x <= np.maximum(input_low, input_high))
     width = steps.subtract(point(input_high), point(input_low))
     level = q.rounded(scaled_difference(steps, x, input_low, n, width))
@@ -40,7 +40,7 @@ def candidates(q: Question, level: StepEnds) -> list[Array]:
     *_, low, high = q.operands
     if q.steps.beyond:
         return [level.low, level.high]
-    n = q.problem.constants["levels"] - 1
+    n = q.constants["levels"] - 1
     nearest = np.rint((q.values - low) / (high - low) * n)
     return [level.low, level.high, *(np.clip(nearest + beside, level.low, level.high) for beside in (-1, 0, 1))]
 

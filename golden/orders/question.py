@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.arithmetic.doubles import rounded
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.orders.ends import OrderSteps, StepEnds, hull
-from tiebreak.golden.problem import Array, Elementwise
+from tiebreak.golden.problem import Array, Elementwise, Problem
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,17 @@ class Question:
     """
 
     steps: OrderSteps
-    problem: Elementwise
+    problem: Problem
     operands: Sequence[Array]
     given: Array
     values: Array
     modes: Sequence[str]
     ties: Array
     round: Callable[[Array, str], Array]
+
+    @property
+    def constants(self) -> Mapping[str, Any]:
+        return self.problem.constants if isinstance(self.problem, Elementwise) else {}
 
     def rounded(self, argument: StepEnds, which: int = -1) -> StepEnds:
         """The integers that come of a number, the last that is rounded unless said; a tie is what it is."""

@@ -18,7 +18,7 @@ SINGLE = FLOAT_TYPES["float32"]
 
 def qlinear_conv(q: Question) -> Array:
     """sum * x_scale * w_scale / y_scale."""
-    terms = q.problem.constants["terms"]
+    terms = q.constants["terms"]
     bias, x_zero_point, w_zero_point, x_scale, w_scale, y_scale, y_zero_point = q.operands[2 * terms :]
     pairs = zip(q.operands[:terms], q.operands[terms : 2 * terms], strict=True)
     summed = sum(((x - x_zero_point) * (w - w_zero_point) for x, w in pairs), bias)
@@ -36,7 +36,7 @@ def qlinear_matmul(q: Question) -> Array:
 def qgemm(q: Question) -> Array:
     """sum * alpha * a_scale * b_scale, and / y_scale for an integer."""
     summed, a_scale, b_scale, *of_y, _ = q.operands
-    alpha = q.problem.constants["alpha"]
+    alpha = q.constants["alpha"]
     scales: list[StepEnds] = [point(a_scale), point(b_scale)]
     scales += [point(np.full(summed.shape, alpha))] if alpha != 1 else []
     factors = OrderSteps(SINGLE).held(point(summed)), *scales

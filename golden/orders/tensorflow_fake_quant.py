@@ -27,7 +27,7 @@ def fake_quant(q: Question) -> Array:
 
 
 def intervals(q: Question) -> StepEnds:
-    return point(np.full(q.given.shape, float(q.problem.constants["intervals"])))
+    return point(np.full(q.given.shape, float(q.constants["intervals"])))
 
 
 def times_scale(q: Question, factor: StepEnds) -> StepEnds:
@@ -48,7 +48,7 @@ def firsts(q: Question) -> list[Array]:
     The lowest quantized value may be added before the quotient is rounded, and subtracted then.
     """
     _, low, high = q.operands
-    lowest, quotient = point(np.full(low.shape, float(q.problem.constants["lowest"]))), over_scale(q, point(low))
+    lowest, quotient = point(np.full(low.shape, float(q.constants["lowest"]))), over_scale(q, point(low))
     shifted = q.rounded(q.steps.subtract(quotient, lowest), -2)
     whole = hull([q.rounded(quotient, -2), StepEnds(shifted.low + lowest.low, shifted.high + lowest.low)])
     above, below = low > 0, high < 0

@@ -18,13 +18,13 @@ LARGEST = np.finfo(np.float32).max
 
 
 def output(q: Question) -> Array:
-    return MODES[q.problem.constants["mode"]](q)
+    return MODES[q.constants["mode"]](q)
 
 
 def combined(q: Question) -> Array:
     """(input - min_range) * range(T) / (max_range - min_range), less half of range(T) + 1 for int8."""
     x, low, high = q.operands
-    kind, clipped = q.problem.constants["T"], np.clip(x, low, high)
+    kind, clipped = q.constants["T"], np.clip(x, low, high)
     size, width = constant(q, kind.highest - kind.lowest), q.steps.subtract(point(high), point(low))
     argument = scaled_difference(q.steps, clipped, low, size, width)
     if kind.name == "int8":
@@ -37,7 +37,7 @@ def combined(q: Question) -> Array:
 def first(q: Question) -> Array:
     """round(input * N / range) - round(min_range * N / range) + lowest, where range = width * (N / (N - 1))."""
     x, low, high = q.operands
-    kind = q.problem.constants["T"]
+    kind = q.constants["T"]
     size, width = constant(q, 1 << kind.bits), q.steps.subtract(point(high), point(low))
     adjust = q.steps.divide(size, constant(q, (1 << kind.bits) - 1))
     one, other = (
@@ -66,7 +66,7 @@ def output_max(q: Question) -> Array:
 
 def end_of_range(q: Question, end: str) -> Array:
     """What SCALED divides; in the other modes an end is copied."""
-    if q.problem.constants["mode"] != "SCALED":
+    if q.constants["mode"] != "SCALED":
         return np.zeros(q.given.shape, bool)
     return q.among_numbers(bound(q, end, factor_of(q, *q.operands)))
 
@@ -75,7 +75,7 @@ def factor_of(q: Question, low: Array, high: Array) -> Array:
     """scale_factor: the smaller one of both sides', each a float32."""
     sides = []
     for name, end in (("lowest", low), ("highest", high)):
-        value = q.problem.constants[name]
+        value = q.constants[name]
         quotient = np.float32(value) / end.astype(np.float32)
         sides.append(np.where(value * end > 0, quotient, LARGEST).astype(float))
     return np.asarray(np.minimum(*sides))
@@ -83,7 +83,7 @@ def factor_of(q: Question, low: Array, high: Array) -> Array:
 
 def bound(q: Question, end: str, factor: Array) -> StepEnds:
     """min_T / factor or max_T / factor."""
-    return product(q.steps, [q.steps.held(constant(q, q.problem.constants[end]))], [point(factor)])
+    return product(q.steps, [q.steps.held(constant(q, q.constants[end]))], [point(factor)])
 
 
 def constant(q: Question, value: float) -> StepEnds:
@@ -92,7 +92,7 @@ def constant(q: Question, value: float) -> StepEnds:
 
 def between(q: Question, whole: StepEnds) -> Array:
     """Which codes are among the integers, clamped to those that the mode uses."""
-    lowest, highest = (q.problem.constants[end] for end in ("lowest", "highest"))
+    lowest, highest = (q.constants[end] for end in ("lowest", "highest"))
     return q.among(q.given, np.clip(whole.low, lowest, highest), np.clip(whole.high, lowest, highest))
 
 
