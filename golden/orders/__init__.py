@@ -12,5 +12,6 @@ from tiebreak.golden.discovery import declared_entries
 from tiebreak.golden.orders.question import Question
 from tiebreak.golden.problem import Array
 
-# By operator id; an operator's further outputs as "id:output"; "a division" for quantizers with no other step. A module of this package declares its own ORDERS.
+# By operator id; an operator's further outputs as "id:output"; "a division" for quantizers with no other step. A module
+# of this package declares its own ORDERS.
 ORDERS: Mapping[str, Callable[[Question], Array]] = declared_entries(__name__, __path__, "ORDERS")

@@ -15,7 +15,7 @@ def divide(q: Question) -> Array:
     x, scale, zero_point = q.operands
     quotient, rest = two_quotient(x * np.sign(scale), np.abs(scale))
     found = [q.among_integers(point(q.steps.narrowed(quotient, rest, kind)), zero_point) for kind in q.steps.kinds]
-    return np.logical_or.reduce(found)
+    return np.asarray(np.logical_or.reduce(found))
 
 
 ORDERS = {"a division": divide}
