@@ -8,7 +8,7 @@ have tens of thousands of terms; tests add them up again, term by term.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,15 +24,28 @@ WORD = INTEGER_TYPES["int32"]
 class MatrixProduct:
     """The `shape` of a result, and its shape if vectors are matrices of one row or one column: `full`.
 
-    `sums` (int64, flat) are those of all products (a - a_zero_point) * (b - b_zero_point), one for each element.
-    Beyond int32 they are its nearer end. `overflows` (flat) is 1 where some order of summation leaves int32, else 0:
-    there the positive products alone do, or the negative ones.
+    `positive` and `negative` (int64, flat) are the sums, for each element, of those products
+    (a - a_zero_point) * (b - b_zero_point) that are.
     """
 
     shape: tuple[int, ...]
     full: tuple[int, ...]
-    sums: Array
-    overflows: Array
+    positive: Array
+    negative: Array
+
+    @property
+    def sums(self) -> Array:
+        """Those of all products (int64, flat); beyond int32 its nearer end."""
+        return np.clip(self.positive + self.negative, WORD.lowest, WORD.highest)
+
+    @property
+    def overflows(self) -> Array:
+        """1 where some order of summation leaves int32, else 0 (flat): there the parts of one sign alone do."""
+        return ((self.positive > WORD.highest) | (self.negative < WORD.lowest)).astype(np.int64)
+
+    def plus(self, term: Array) -> MatrixProduct:
+        """With another term (flat) in each sum."""
+        return replace(self, positive=self.positive + np.maximum(term, 0), negative=self.negative + np.minimum(term, 0))
 
     def spread(self, parameter: Array) -> Array:
         """A parameter of rows or columns, or a scalar, for each element: flat."""
@@ -46,9 +59,7 @@ def matrix_product(operator: str, a: Array, a_zero_point: Array, b: Array, b_zer
     right = matrix(b, first=False) - of_columns(operator, "b_zero_point", b_zero_point.astype(np.int64), b.shape)
     sums, magnitudes = left @ right, np.abs(left) @ np.abs(right)
     positive, negative = (sums + magnitudes) // 2, (sums - magnitudes) // 2
-    overflows = ((positive > WORD.highest) | (negative < WORD.lowest)).astype(np.int64)
-    kept = np.clip(sums, WORD.lowest, WORD.highest)
-    return MatrixProduct(shape, sums.shape, kept.reshape(-1), overflows.reshape(-1))
+    return MatrixProduct(shape, sums.shape, positive.reshape(-1), negative.reshape(-1))
 
 
 def points_of_both(node: Node, inputs: Sequence[Array], names: Sequence[str]) -> tuple[Array, Array]:

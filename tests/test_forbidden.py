@@ -24,6 +24,19 @@ def test_each_cites_a_clause_of_its_operator_and_can_be_asked(operator: str, cal
     assert len(case.inputs) == len(case.node.inputs)
 
 
+@pytest.mark.parametrize(
+    ("operators", "word"),
+    [
+        (("onnx.QuantizeLinear", "onnx.Cast"), "saturate"),
+        (("onnx.QLinearConv", "onnx.ConvInteger"), "larger"),
+        (("com.microsoft.QGemm",), "four zero points"),
+    ],
+)
+def test_what_no_sentence_forbids_is_not_among_them(operators: tuple[str, ...], word: str) -> None:
+    """Another value of a Boolean attribute, a kernel beyond the image, zero points of columns beside one scale."""
+    assert not [call.what for operator, call in CALLS if operator in operators and word in call.what]
+
+
 @pytest.mark.slow
 def test_a_run_records_what_was_accepted_and_the_findings_say_so(tmp_path: Path) -> None:
     folder, page = tmp_path / "run", tmp_path / "findings.md"

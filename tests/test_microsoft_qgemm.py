@@ -105,13 +105,18 @@ def test_values_saturate_and_open_ones_are_open() -> None:
     assert solved(case_of([[1]], [[1]], bias=(1 << 31) - 1)) == ([0], [UNDEFINED])
 
 
+def test_a_sum_is_open_if_it_leaves_32_bits_in_one_order_with_c() -> None:
+    """C + 127 * 127 does, all three terms do not."""
+    assert solved(case_of([[127, 127]], [[127], [-127]], bias=(1 << 31) - 1)) == ([0], [UNDEFINED])
+    assert solved(case_of([[127, 1]], [[1], [0]], bias=(1 << 31) - 128)) == ([255], [OUT_OF_RANGE])
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"a": [1]}, r"A of shape \[1\] is no matrix"),
         ({"bias": [1, 2]}, r"C of shape \[2\] does not broadcast to \[1, 1\]"),
         ({"scales": ([1, 2], 1, 1)}, r"a_scale is a scalar, not of shape \[2\]"),
-        ({"scales": (1, [1], 1)}, r"b_zero_point of shape \[\], b_scale of \[1\]"),
     ],
 )
 def test_shapes_that_the_document_excludes_are_refused(given: dict[str, Any], words: str) -> None:

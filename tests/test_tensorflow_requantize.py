@@ -23,7 +23,7 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.tensorflow_uniform import ends_of, range_of
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
-from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
+from tiebreak.golden.verdicts import DEVIATES, EXACT, UNSPECIFIED, WORKING
 
 OPERATOR = "tensorflow.UniformRequantize"
 IN_VECTORS = "multiplier-of-31-bits-in-int32:a difference beyond int32 only in whole vectors of 4"
@@ -69,6 +69,13 @@ def answer(case: Case) -> list[int]:
 def test_a_third_of_a_difference_and_the_other_zero_point() -> None:
     """(7 - 1) / 3 + 5 is 7; (9 - 1) / 3 is 2.67."""
     assert solved(case_of(BYTES, [7, 9, 127, -128], 0.1, 1, 0.3, 5)) == [7, 8, 47, -38]
+
+
+def test_float32_steps_round_the_output_zero_point_too() -> None:
+    """1 + 16777217 is 16777218; of the float32 16777216 the sum is a tie in float32, which stays 16777216."""
+    case = case_of(("int32", "int32"), [1, 1, 1], 1.0, 0, 1.0, 16777217)
+    grades = judge_outputs([np.array([16777218, 16777216, 16777217], np.int32)], truths_of(case)).grades
+    assert grades.tolist() == [EXACT, WORKING, DEVIATES]
 
 
 def test_a_tie_is_open_and_what_is_beside_it_is_not() -> None:

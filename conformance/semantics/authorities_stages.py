@@ -148,9 +148,9 @@ OCP_SCALES = Authority(
 OCP_ELEMENTS = replace(
     OCP_SCALES,
     version="MX 1.0, 6.3, step 2, read in quotations",
-    says="An element is x / scale in its type, to nearest with ties to even. Beyond the largest value it becomes that.",
-    open="Subnormal elements, the sign of zero, and which of -128 and -127 ends int8.",
-    allows=(CLAMPED,),
+    says="An element is x / scale in its type, to nearest with ties to even.",
+    open="What is beyond the largest value, which it should become; subnormal elements and the sign of zero.",
+    allows=(TO_EVEN,),
     output_types=FLOATS,
     asked=(),
     specials=(DIVIDED,),

@@ -43,7 +43,8 @@ SCALARS = ("a_scale", "a_zero_point", *LAST)
 CLAUSES = (
     Clause("MQG-F1", "An element's sum is that of (A - a_zero_point) * (B - b_zero_point) along the inner axis, exact.",
            f"{DOCUMENT}: A and B, their scales and zero points; C has the scale of their product"),
-    Clause("MQG-F2", "C is added to the sum: its zero point is 0, its scale that of the product.", f"{DOCUMENT}, C",
+    Clause("MQG-F2", "C is added to the sum: its zero point is 0, its scale that of the product. No attribute gives "
+           "the beta by which the text divides it.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale",
            situation="a bias C"),
     Clause("MQG-F3", "The sum stands for itself times alpha * a_scale * b_scale.", f"{DOCUMENT}, alpha and C's scale"),
     Clause("MQG-F4", "With y_scale that number is divided by it.",
@@ -67,14 +68,10 @@ CLAUSES = (
     Clause("MQG-T1", "A, B and Y are int8 or uint8, each by itself, Y float32 without y_scale; a zero point has its "
            "tensor's type, C is int32.", f"{DOCUMENT}, type constraints"),
     Clause("MQG-S1", "a_scale, y_scale and their zero points are scalars.", f"{DOCUMENT}: per-tensor quantization"),
-    Clause("MQG-S2", "b_scale and b_zero_point have the same shape.", f"{DOCUMENT}, b_scale and b_zero_point"),
     Clause("MQG-U1", "What a sum gives that is beyond 32 bits, with C or in some order of summation.",
            f"{DOCUMENT}: silent", unspecified=True, situation="a sum with C beyond 32 bits"),
     Clause("MQG-U2", "What a y_scale of zero gives.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a zero scale of Y"),
-    Clause("MQG-U4", "What beta is, by which alpha is divided in the scale of C: there is no such attribute. It is "
-           "taken as 1.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale", unspecified=True,
-           situation="a bias C"),
     Clause("MQG-U3", "What a scale gives that is NaN or infinite.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a NaN or infinite operand"),
 )  # fmt: skip
@@ -134,9 +131,9 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     check_parameters(own)
     a, b = matrices(node, own["A"], own["B"])
     product = matrix_product(ID, a, own["a_zero_point"], b, own["b_zero_point"])
-    sums, overflows = with_bias(product, own.get("C"))
+    whole = with_bias(product, own.get("C"))
     operands = {
-        "sum": sums,
+        "sum": whole.sums,
         "a_scale": product.spread(bits_of(own["a_scale"])),
         "b_scale": product.spread(of_columns(ID, "b_scale", bits_of(own["b_scale"]), b.shape)),
     }
@@ -148,34 +145,28 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         kinds += [real, result]
     return (
         Elementwise(
-            ID, "Y", product.shape, result, real, EVEN, (*kinds, WORD), (*operands.values(), overflows),
+            ID, "Y", product.shape, result, real, EVEN, (*kinds, WORD), (*operands.values(), whole.overflows),
             constants={"alpha": node.value("alpha")}, named=tuple(operands),
         ),
     )  # fmt: skip
 
 
-def with_bias(product: MatrixProduct, bias: Array | None) -> tuple[Array, Array]:
-    """The sums with C, at most the ends of 32 bits, and 1 where one overflows, else 0."""
+def with_bias(product: MatrixProduct, bias: Array | None) -> MatrixProduct:
+    """The product with C in its sums, if there is one."""
     if bias is None:
-        return product.sums, product.overflows
+        return product
     try:
-        spread = np.broadcast_to(bias.astype(np.int64), product.shape).reshape(-1)
+        return product.plus(np.broadcast_to(bias.astype(np.int64), product.shape).reshape(-1))
     except ValueError:
         shapes = f"{list(bias.shape)} does not broadcast to {list(product.shape)}"
         raise InvalidInput(f"{ID}: C of shape {shapes}") from None
-    total = product.sums + spread
-    beyond = (total < WORD.lowest) | (total > WORD.highest)
-    return np.clip(total, WORD.lowest, WORD.highest), np.maximum(product.overflows, beyond.astype(np.int64))
 
 
 def check_parameters(own: Mapping[str, Array]) -> None:
-    """InvalidInput unless parameters that are for a whole tensor are scalars, and B's have one shape."""
+    """InvalidInput unless parameters that are for a whole tensor are scalars."""
     for name in SCALARS:
         if name in own and own[name].shape:
             raise InvalidInput(f"{ID}: {name} is a scalar, not of shape {list(own[name].shape)}")
-    if own["b_scale"].shape != own["b_zero_point"].shape:
-        shapes = f"of shape {list(own['b_zero_point'].shape)}, b_scale of {list(own['b_scale'].shape)}"
-        raise InvalidInput(f"{ID}: b_zero_point {shapes}")
 
 
 def gemm(p: Elementwise, sum_with_c: Term, a_scale: Term, b_scale: Term, *rest: Term) -> Term:
@@ -236,9 +227,7 @@ OPERATOR = Operator(
         "bias-shape": "MQG-P4",
         "types": "MQG-T1",
         "scalars": "MQG-S1",
-        "same-shape": "MQG-S2",
         "overflow": "MQG-U1",
-        "beta": "MQG-U4",
         "zero-y": "MQG-U2",
         "special": "MQG-U3",
     },

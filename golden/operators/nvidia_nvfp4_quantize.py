@@ -1,8 +1,9 @@
 """`nvidia.NVFP4Quantize`: blocks of 16 numbers to a scale of 8 bits each and elements of 4 bits.
 
 cuBLAS documents blocks alone; NVIDIA's paper on pretraining documents the second level, a scale of the whole tensor.
-Both give the same real numbers. What neither says of a conversion is that of PTX, which has one instruction for each
-type. The documentation of cuBLAS and PTX was read in copies that others keep, the paper's appendix in a quotation.
+Both give the same real numbers. What neither says of a conversion beyond the largest value is that of PTX, whose
+instructions for these types all saturate. The documentation of cuBLAS and PTX was read in copies that others keep, the
+paper's appendix in a quotation.
 """
 
 from __future__ import annotations
@@ -70,12 +71,12 @@ CLAUSES = (
     Clause(
         "NVQ-R1",
         "A scale is rounded to nearest, ties to even.",
-        f"{PAPER}, equation 3; {STEP}: RNE unless noted otherwise; {PTX}, .rn",
+        f"{STEP}: RNE unless noted otherwise",
     ),
     Clause(
         "NVQ-R2",
         "An element is rounded to nearest, ties to even.",
-        f"{STEP}: RNE unless noted otherwise; {PTX}, .rn",
+        f"{STEP}: RNE unless noted otherwise",
     ),
     Clause(
         "NVQ-C1",
@@ -135,7 +136,8 @@ CLAUSES = (
     Clause(
         "NVQ-U5",
         "In which order global_amax takes part in working precision: the paper divides by 6 first and inverts a "
-        "product, cuBLAS multiplies by the factor of the tensor. What all orders of float32 steps give is required.",
+        "product, cuBLAS multiplies by the factor of the tensor. What the orders that the two write give alike is "
+        "required.",
         f"{PAPER}, equations 1 to 4; {FP4}: scale_D^in",
         unspecified=True,
         situation="a global_amax",
@@ -298,7 +300,7 @@ OPERATOR = Operator(
         "max|x| / 6, then times s_enc, each rounded to float32; scale = that as float8_e4m3fn",
         "scale * s_dec, then 1 / that, each rounded to float32",
         "x times that, rounded to float32; element = that as float4_e2m1fn",
-        "with global_amax there is a result where the other orders of these float32 steps give it, too",
+        "with global_amax there is a result where the orders of these float32 steps that cuBLAS and the paper write agree",
         "without global_amax: max|x| / 6, 1 / scale and x * (1 / scale), each rounded to float32",
     ),
     letters={"formula": "F", "rounding": "R", "saturation": "C", "signature": "TS"},

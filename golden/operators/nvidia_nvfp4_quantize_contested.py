@@ -57,7 +57,7 @@ CONTESTED = (
         NODE,
         ([6.0, 0.75, 1.25, 1.75, 3.5],),
         (
-            Answer(f"{PTX}, .rn; {TORCHAO}", "to the even one", (6.0, 1.0, 1.0, 2.0, 4.0), judged=True),
+            Answer(f"{CUBLAS}, 3.1.4.4.1; {TORCHAO}", "to the even one", (6.0, 1.0, 1.0, 2.0, 4.0), judged=True),
             Answer(MLX, "toward zero", (6.0, 0.5, 1.0, 1.5, 3.0)),
         ),
     ),

@@ -34,7 +34,7 @@ CONTESTED = (
     Contest(
         "onnx-dynamic-zeros",
         "What is y_scale for an input of zeros?",
-        ("ODQ-U1",),
+        ("ODQ-F1", "ODQ-U1"),
         NODE,
         ([0.0, 0.0, 0.0],),
         (

@@ -27,7 +27,12 @@ ID = "stablehlo.uniform_dequantize"
 DEQUANTIZE = f"{SPEC}, uniform_dequantize"
 
 CLAUSES = (
-    Clause("SUD-F1", "The zero point is subtracted from the integer.", f"{TYPES}: f = (i - zero_point) * scale"),
+    Clause(
+        "SUD-F1",
+        "The zero point is subtracted from the integer. A difference that the storage type does not hold is a number, "
+        "too; the function dequantize subtracts in that type, where an overflow is implementation-defined.",
+        f"{TYPES}: f = (i - zero_point) * scale for a given integer i",
+    ),
     Clause("SUD-F2", "The difference is multiplied by the scale.", f"{TYPES}: f = (i - zero_point) * scale"),
     Clause(
         "SUD-F3",

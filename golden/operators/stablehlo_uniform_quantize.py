@@ -44,7 +44,8 @@ CLAUSES = (
     ),
     Clause(
         "SUQ-F3",
-        "A quantized operand stands for (operand - its zero point) * its scale, which is quantized.",
+        "A quantized operand stands for (operand - its zero point) * its scale, which is quantized. A difference that "
+        "its storage type does not hold is a number, too.",
         f"{UNIFORM_QUANTIZE}; {TYPES}: f = (i - zero_point) * scale",
         situation="a quantized operand",
     ),

@@ -11,7 +11,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Clause, Operator, Types
 from tiebreak.golden.operators.tensorflow_uniform import along_axis, axis_attribute, is_range_of, range_attributes
-from tiebreak.golden.operators.tensorflow_uniform_contested import API, OF_QUANTIZE, REQUANTIZE_API
+from tiebreak.golden.operators.tensorflow_uniform_contested import API, OF_QUANTIZE
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.samples import tensorflow_uniform_quantize as samples
 
@@ -127,9 +127,8 @@ TERMS = {ID: uniform_quantize}
 OPERATOR = Operator(
     id=ID,
     prefix="TUQ",
-    formula="output = clip(floor(input * (1.0f / scale) + 0.5f) + zero_point, quantization_min_val, "
-    "quantization_max_val)",
-    sources=(API, REQUANTIZE_API),
+    formula="output = floor(input * (1.0f / scale) + 0.5f) + zero_point",
+    sources=(API,),
     clauses=CLAUSES,
     attributes=(*range_attributes(), axis_attribute()),
     forms=(("input", "scales", "zero_points"),),
@@ -145,7 +144,7 @@ OPERATOR = Operator(
         "reciprocal = 1 / scale, rounded to float32",
         "product = input * reciprocal, rounded to float32",
         "sum = product + 0.5, rounded to float32; floor(sum), exact",
-        "output = that + zero_point, exact, clipped",
+        "output = that + zero_point, exact",
     ),
     letters={"formula": "F", "rounding": "R", "saturation": "C", "placement": "A", "signature": "TS"},
     roles={
