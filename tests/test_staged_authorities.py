@@ -105,7 +105,6 @@ def test_documents_of_a_blocks_scale_give_what_is_computed_by_hand(
     [
         # 1.0625 is halfway between 1 (0x38) and 1.125; 500 is beyond 448 (0x7E); 2^-10 halfway to the least subnormal.
         ("float8_e4m3fn", "ocp-mx", 1.0625, {0x38}),
-        ("float8_e4m3fn", "ocp-mx", 500, {0x7E}),
         ("float8_e4m3fn", "ptx-mx", -500, {0xFE}),
         ("float8_e4m3fn", "ptx-mx", 2.0**-10, {0}),
         ("float8_e4m3fn", "cublas-mx", 1.1875, {0x3A}),
@@ -119,7 +118,8 @@ def test_documents_of_elements_give_what_is_computed_by_hand(to: str, name: str,
 
 def test_documents_leave_open_what_they_do_not_say() -> None:
     elements = stage_of(BLOCKS, "elements", to="float8_e4m3fn")
-    assert {0x7E, 0x7F} <= allowed(elements, BLOCKS, "cublas-mx", 500.0)
+    for name in ("cublas-mx", "ocp-mx"):  # OCP's "should" is no rule
+        assert {0x7E, 0x7F} <= allowed(elements, BLOCKS, name, 500.0)
     assert {0, 1} <= allowed(elements, BLOCKS, "ocp-mx", 2.0**-9)  # a subnormal element is one or 0
     integers = stage_of(BLOCKS, "elements", to="int8")
     assert allowed(integers, BLOCKS, "ocp-mx-int8", 2.5 / 64, *UNIT) == {2}

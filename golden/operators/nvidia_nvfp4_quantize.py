@@ -300,7 +300,7 @@ OPERATOR = Operator(
         "max|x| / 6, then times s_enc, each rounded to float32; scale = that as float8_e4m3fn",
         "scale * s_dec, then 1 / that, each rounded to float32",
         "x times that, rounded to float32; element = that as float4_e2m1fn",
-        "with global_amax there is a result where the orders of these float32 steps that cuBLAS and the paper write agree",
+        "with global_amax there is a result where the orders that cuBLAS and the paper write for these steps agree",
         "without global_amax: max|x| / 6, 1 / scale and x * (1 / scale), each rounded to float32",
     ),
     letters={"formula": "F", "rounding": "R", "saturation": "C", "signature": "TS"},
