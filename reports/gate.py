@@ -76,6 +76,8 @@ def headline(found: Mapping[str, Any]) -> str:
     but = [text for text, rows in (("new conversion hazards", found["hazards"]), (CHANGED, found["changed"])) if rows]
     if found["exit"] == EXIT_CONFORMS and but:
         return f"no new discrepancies, but {' and '.join(but)}"
+    if found["exit"] == EXIT_NOTHING_RAN and found["counts"]["ran"]:
+        return "no case ran in the baseline, too: nothing was compared"
     return HEADLINES[found["exit"]]
 
 

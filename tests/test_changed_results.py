@@ -22,6 +22,7 @@ from tiebreak.reports.alerts import alerts_of
 from tiebreak.reports.comparison import difference_lines
 from tiebreak.reports.gate import gate_markdown, headline
 from tiebreak.reports.records import Run, read_run, write_run
+from tiebreak.reports.root_cause import UNWRITTEN
 
 TODAY = date(2026, 6, 1)
 QUANTIZE, DEQUANTIZE = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
@@ -132,6 +133,35 @@ def test_a_case_that_no_longer_runs_is_support_lost(runs: Path) -> None:
     assert (row["operator"], row["cases"]) == (DEQUANTIZE, row["of"]), (
         "an operator that is no longer claimed is lost, too"
     )
+
+
+def test_where_no_case_ran_both_times_nothing_is_said_to_be_unchanged(runs: Path) -> None:
+    whole = read_run(runs / "box")
+    one, other = (
+        replace(whole, results=whole.results[whole.results["operator"] == name]) for name in (QUANTIZE, DEQUANTIZE)
+    )
+    assert gate(one, other, [], TODAY)["exit"] == 0
+    found = gate(one, other, [], TODAY, any_change=True)
+    assert found["exit"] == 4 and headline(found) == "no case ran in the baseline, too: nothing was compared"
+
+
+def test_memory_that_nobody_wrote_is_the_same_whatever_was_left_there(runs: Path) -> None:
+    run = read_run(runs / "hazard")
+    first = run.discrepancies["case"].iloc[0]
+
+    def left(bits: str, digest: int, cause: str) -> Run:
+        own, cases = run.discrepancies["case"] == first, run.results["case"] == first
+        rows = run.discrepancies.assign(
+            got_bits=run.discrepancies["got_bits"].astype("string").mask(own, bits),
+            cause_id=run.discrepancies["cause_id"].astype("string").mask(own, cause),
+        )
+        results = run.results.assign(digest=run.results["digest"].mask(cases, digest))
+        return replace(run, discrepancies=rows, results=results)
+
+    named = [left("0x00000001", 5, UNWRITTEN), left("0x00000002", 6, UNWRITTEN)]
+    for found in (compare(*named, any_change=True), gate(*reversed(named), [], TODAY, any_change=True)):
+        assert (found["exit"], found["changed"]) == (0, [])
+    assert compare(named[0], left("0x00000002", 6, "other"), any_change=True)["exit"] == 1
 
 
 def test_a_new_hazard_is_a_changed_result_and_never_nothing_new(runs: Path) -> None:

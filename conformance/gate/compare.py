@@ -21,7 +21,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import JUDGED, Run, read_run
-from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.root_cause import UNWRITTEN, root_of
 from tiebreak.reports.rows import rows_by_key
 from tiebreak.reports.text_columns import with_plain_text
 
@@ -47,7 +47,8 @@ class Side:
     """One run, prepared for the comparison.
 
     `versions`, `libraries` and `specs` are by backend, `root_causes` as run.json has them. `elements` are the
-    discrepancies, each with its `root` cause. `cases` has one row for each backend and case.
+    discrepancies, each with its `root` cause. `cases` has one row for each backend and case. Bits that nobody wrote
+    are others in each run: such elements have none here, and their cases one digest.
     """
 
     versions: dict[str, str]
@@ -75,10 +76,15 @@ def side_of(run: Run) -> Side:
     """Prepare a run for comparison. DamagedFile if run.json has no valid backends or root causes."""
     results, found = with_plain_text(run.results), with_plain_text(run.discrepancies)
     roots = {cause: root_of(cause) for cause in found["cause"].unique()}
-    elements = found.assign(root=found["cause"].map(roots).astype("string"))
+    chance = found["cause_id"] == UNWRITTEN
+    elements = found.assign(
+        root=found["cause"].map(roots).astype("string"), got_bits=found["got_bits"].mask(chance, "")
+    )
+    cases = results.drop_duplicates(CASE)
+    cases = cases.assign(digest=cases["digest"].mask(is_among(cases, found[chance], CASE) & (cases["digest"] != 0), 1))
     specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
     libraries = {str(backend["name"]): library_of(backend) for backend in run.info["backends"]}
-    return Side(versions_of(run), libraries, specs, root_causes_of(run), elements, results.drop_duplicates(CASE))
+    return Side(versions_of(run), libraries, specs, root_causes_of(run), elements, cases)
 
 
 def versions_of(run: Run) -> dict[str, str]:

@@ -86,11 +86,14 @@ def no_run() -> Run:
 
 
 def exit_code_of_gate(found: Mapping[str, Any]) -> int:
-    """The exit code of the gate; a waiver that no longer matches counts like a new discrepancy."""
+    """The exit code of the gate; a waiver that no longer matches counts like a new discrepancy.
+
+    Whether any result changed has no answer where no case ran both times.
+    """
     return exit_code(
         discrepancies=has_news(found) or any(row["status"] == STALE for row in found["waivers"]),
         failures=bool(found["failures"]),
-        ran=bool(found["counts"]["ran"]),
+        ran=bool(found["counts"]["ran_in_both" if found["any_change"] else "ran"]),
     )
 
 
