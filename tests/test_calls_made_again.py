@@ -69,6 +69,14 @@ FLIPPING: tuple[tuple[str, str, Mapping[str, Any], tuple[Array, ...], tuple[str,
     ("litert", "onnx.QuantizeLinear", {"quantized": "int8"}, (*LINEAR[:2], np.int8(0)), LITERT),
     ("tensorflow", f"tensorflow.{FAKE}", {}, (X, np.float32(-1), np.float32(1)), TENSORFLOW),
 )
+TO_INT8 = {"quantized": "int8"}, (*LINEAR[:2], np.int8(0))
+MICRO = "from tflite_micro.python.tflite_micro import runtime", "runtime.Interpreter", "invoke"
+APART: tuple[tuple[str, Mapping[str, Any], tuple[Array, ...], tuple[str, str, str]], ...] = (
+    ("tract", {}, LINEAR, ("from tract import runnable", "runnable.Runnable", "run")),
+    ("tflite-micro", *TO_INT8, MICRO),
+    ("ncnn", *TO_INT8, ("import ncnn", "ncnn.Extractor", "extract")),
+    ("mnn", *TO_INT8, ("import MNN.expr as expr", "expr", "dequant")),
+)
 
 
 def script(folder: Path, node: Node, inputs: tuple[Array, ...], lines: str, *flips: str) -> tuple[int, str]:
@@ -96,11 +104,24 @@ def test_a_script_makes_the_call_again_and_sees_what_changes(
     inputs: tuple[Array, ...],
     flips: tuple[str, str, str],
 ) -> None:
-    made, backend = make_node(operator, **node), registry.load_backend(name)
-    lines = backend.reproducer(made, inputs)
-    code, text = script(tmp_path, made, inputs, lines, *flips)
+    sees_what_changes(tmp_path, name, make_node(operator, **node), inputs, flips)
+
+
+@pytest.mark.parametrize(("name", "node", "inputs", "flips"), APART, ids=[name for name, *_ in APART])
+def test_so_does_a_script_of_a_library_that_is_installed_apart(
+    tmp_path: Path, name: str, node: Mapping[str, Any], inputs: tuple[Array, ...], flips: tuple[str, str, str]
+) -> None:
+    pytest.importorskip(flips[0].split()[1].partition(".")[0])
+    sees_what_changes(tmp_path, name, make_node("onnx.QuantizeLinear", **node), inputs, flips)
+
+
+def sees_what_changes(
+    folder: Path, name: str, node: Node, inputs: tuple[Array, ...], flips: tuple[str, str, str]
+) -> None:
+    lines = registry.load_backend(name).reproducer(node, inputs)
+    code, text = script(folder, node, inputs, lines, *flips)
     assert code == 1 and "identical calls that give what the first one gave: [False, False, " in text, text
-    code, text = script(tmp_path, made, inputs, lines)
+    code, text = script(folder, node, inputs, lines)
     assert code == 0 and text.count("True") == 3 * 7, text
 
 
