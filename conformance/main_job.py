@@ -42,6 +42,7 @@ from tiebreak.conformance.running.journal import (
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.shown_cases import domains_of_findings
 from tiebreak.conformance.running.stages import Stages, timed
 from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
@@ -297,6 +298,8 @@ def write_and_explain(
             explained.info["releases"] = errors.attempt("releases", "", partial(release_changes, explained), [])
         explained.info.update(more())
         number_contradictions(explained.info)
+        domains = partial(domains_of_findings, explained.info, cases)
+        explained.info["domains"] = others.attempt("domains of findings", "", domains, dict[str, str]())
         explained.info["explanation_errors"] += others.rows()
     watch.stage("writing the report")
     write_and_print(folder, explained, show=show, stages=stages, watch=watch)

@@ -15,6 +15,7 @@ HAZARD = "hazard"  # how "deviates" is shown where the document is foreign: a co
 SHOWN = (*GRADES, HAZARD, "unsupported", *FAILED)
 # How usual an element's operands are: as calibration makes them, unusual but finite, or subnormal, NaN and the like.
 DOMAINS = ("calibrated", "edge", "pathological")
+NO_ELEMENTS = "no elements"  # stands for a domain where an input is empty
 NOT_DETERMINISTIC = "outputs change"  # the fault of a backend whose two identical calls differ
 REDUCED = "reduced by default"  # the attested fact that a library computes in fewer bits, as its documentation says
 NOT_JUDGED, ADAPTER = "not judged", "adapter"  # faults of Tiebreak's own: it could not judge, or its adapter failed

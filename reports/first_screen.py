@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from tiebreak.golden.operator_names import source_of
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OURS, OWN, RAN, REDUCED
+from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, NO_ELEMENTS, OURS, OWN, REDUCED
 from tiebreak.reports.anchors import anchor_of_finding
 from tiebreak.reports.libraries import libraries_of, library_of, release
 from tiebreak.reports.records import Run
+from tiebreak.reports.rows import rows_of
 from tiebreak.reports.severity import leading_domain
 from tiebreak.reports.story import Chapter, Finding, operator_names, path_text
 
@@ -163,7 +164,7 @@ def worst_first(run: Run, chapters: Sequence[Chapter]) -> Iterator[tuple[str, Fi
 def findings_by_library(run: Run, chapters: Sequence[Chapter]) -> dict[str, list[tuple[Weight, str, Finding]]]:
     """By library: its findings with their chapters, the worst first; of equal ones of several operators the first.
 
-    None that the library's documentation says of its defaults.
+    None that the library's documentation says of its defaults, and none of an empty tensor.
     """
     libraries, reduced = library_names(run), reduced_by_default(run)
     found: dict[str, list[tuple[Weight, str, Finding]]] = defaultdict(list)
@@ -172,8 +173,9 @@ def findings_by_library(run: Run, chapters: Sequence[Chapter]) -> dict[str, list
         for place, finding in enumerate(chapter.findings):
             if tier is not None and not is_documented(chapter, finding, reduced):
                 rank = everyday_rank(run, finding)
-                weight = (len(TOLD) if rank == len(DOMAINS) else tier, rank, number, place)
-                found[libraries.get(finding.backends[0], "")].append((weight, chapter.id, finding))
+                if rank < len(DOMAINS):
+                    weight = (tier, rank, number, place)
+                    found[libraries.get(finding.backends[0], "")].append((weight, chapter.id, finding))
     return {library: list(one_kernel_each(sorted(own, key=itemgetter(0)))) for library, own in found.items()}
 
 
@@ -188,17 +190,12 @@ def one_kernel_each(findings: Iterable[tuple[Weight, str, Finding]]) -> Iterator
 
 def everyday_rank(run: Run, finding: Finding) -> int:
     """0 for what everyday operands show, more for the edge and for what is pathological, most for empty tensors."""
+    known = run.info.get("domains", {})
+    found = [known[id_] for id_ in finding.ids if id_ in known]
+    if found and all(domain == NO_ELEMENTS for domain in found):
+        return len(DOMAINS)
     if finding.cause is not None:
-        domain = leading_domain(finding.cause.row)
-        return DOMAINS.index(domain) if domain else len(DOMAINS)
-    found = [str(row["domain"]) for row in paths_of(run, finding) if "domain" in row]
-    failed = [row["witness"] for row in run.info.get("failures", []) if row["id"] in finding.ids]
-    if failed:  # the domain is known if another backend ran the case
-        cases = run.results["case"].isin([str(witness["case"]) for witness in failed])
-        rows = run.results[cases & run.results["verdict"].isin(RAN)]
-        found += rows[rows["elements"] > 0]["domain"].tolist()
-        if len(rows) and not found:  # nothing but empty tensors
-            return len(DOMAINS)
+        found = [leading_domain(finding.cause.row)]
     return min((DOMAINS.index(domain) for domain in found if domain in DOMAINS), default=DOMAINS.index("edge"))
 
 
@@ -208,10 +205,10 @@ def reduced_by_default(run: Run) -> frozenset[str]:
 
 
 def is_documented(chapter: Chapter, finding: Finding, reduced: frozenset[str]) -> bool:
-    """Whether only backends that are documented to compute in fewer bits show a finding."""
+    """Whether a deviation or a difference is only that of backends that are documented to compute in fewer bits."""
     if chapter.id == "itself" and len(finding.backends) == 2:  # two configurations that differ
         return not reduced.isdisjoint(finding.backends)
-    return bool(finding.backends) and reduced.issuperset(finding.backends)
+    return finding.cause is not None and reduced.issuperset(finding.backends)
 
 
 def split(chapters: Sequence[Chapter], news: News) -> tuple[list[Chapter], list[Chapter]]:
@@ -238,11 +235,29 @@ def headline(run: Run, chapter: str, finding: Finding) -> Headline:
         return Headline(chapter, finding, f"{who} {turns_into(row, witness, [text])}", finding.what, anchor)
     if chapter == "itself" and (path := plainest_path(run, finding)):
         answers = [f"{answer['value']} {answer['paths'][0]}" for answer in path["answers"][:2] if answer["paths"]]
-        text = f"{who} {turns_into(path, path, answers)}"
+        text = f"{where(who, finding, types_of(path))}: it {turns_into(path, path, answers)}"
         return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
-    text = f"{who}, {operator_names(finding.operators)}: {finding.what}"
+    text = f"{where(who, finding, types_of_example(run, finding))}: {finding.what}"
     example = [finding.shown] if finding.shown else failed_call(run, finding)
     return Headline(chapter, finding, text, ", such as ".join([finding.how_much, *example]), anchor)
+
+
+def where(who: str, finding: Finding, types: str) -> str:
+    return ", ".join(filter(None, [who, operator_names(finding.operators), types]))
+
+
+def types_of(row: Mapping[str, Any]) -> str:
+    return f"{row['input_type']} to {row['output_type']}" if row.get("input_type") else ""
+
+
+def types_of_example(run: Run, finding: Finding) -> str:
+    """The types of the case that shows a contradiction or a failure."""
+    info, ids = run.info, set(finding.ids)
+    shown = [row["example"]["answers"][0]["case"] for name in ("repeated", "pairs", "relations")
+             for row in info.get(name, []) if row.get("id") in ids and "example" in row]  # fmt: skip
+    failed = [row["witness"]["case"] for row in info.get("failures", []) if row["id"] in ids]
+    found = run.results[run.results["case"].isin([*shown, *failed][:1])] if "input_type" in run.results else None
+    return "" if found is None or found.empty else types_of(next(rows_of(found)))
 
 
 def failed_call(run: Run, finding: Finding) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from itertools import chain
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -16,6 +17,7 @@ from tiebreak.golden.exit_codes import EXIT_CONFORMS
 from tiebreak.golden.untrusted_text import one_line, plural, printable
 from tiebreak.golden.verdicts import RAN
 from tiebreak.reports.first_screen import (
+    TOLD,
     Headline,
     LibraryRow,
     headline,
@@ -52,7 +54,7 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None, judg
     command = next_command(run, folder, [one for _, one in worst if one], judged=judged)
     commands = [f"next: {command}", where_the_rest_is(folder, run.info["level"])]
     room = LINES - height(console, [*first, *last]) - sum(lines_of(line, console.width) for line in commands)
-    libraries = library_parts(run, worst, folder, console, room)
+    libraries = library_parts(run, chapters, worst, folder, console, room)
     room -= height(console, libraries)
     if run.info.get("typed"):
         libraries.append(typed := fitting_typed_table(run, console, room))
@@ -83,7 +85,12 @@ def worst_by_library(
 
 
 def library_parts(
-    run: Run, worst: Sequence[tuple[LibraryRow, Headline | None]], folder: str, console: Console, room: int
+    run: Run,
+    chapters: Sequence[Chapter],
+    worst: Sequence[tuple[LibraryRow, Headline | None]],
+    folder: str,
+    console: Console,
+    room: int,
 ) -> list[RenderableType]:
     """Every library's line, and below it its worst finding with the command that shows it, as far as there is room.
 
@@ -94,14 +101,21 @@ def library_parts(
         heads.pop()
     room -= height(console, heads)
     shown: list[RenderableType] = []
-    for head, (_, one) in zip(heads, worst, strict=False):
-        below = finding_parts(run, one, folder) if one else [indented("nothing deviates, fails or contradicts itself")]
+    for head, (row, one) in zip(heads, worst, strict=False):
+        below = finding_parts(run, one, folder) if one else [indented(why_nothing_is_told(run, chapters, row))]
         needed = height(console, below)
         shown += [head, *(below if needed <= room else [])]
         room -= needed if needed <= room else 0
     if len(heads) < len(worst):
         shown.append(Text(f"… and {plural(len(worst) - len(heads), 'row')} of libraries on which less deviates"))
     return shown
+
+
+def why_nothing_is_told(run: Run, chapters: Sequence[Chapter], row: LibraryRow) -> str:
+    found = (finding for chapter in chapters if chapter.id in chain(*TOLD) for finding in chapter.findings)
+    if any(set(finding.backends) <= set(row.backends) for finding in found):
+        return "what is found here is on empty tensors, or what the library documents of its defaults: see the report"
+    return "nothing deviates, fails or contradicts itself"
 
 
 def library_text(row: LibraryRow) -> str:
@@ -130,14 +144,15 @@ def indented(text: str) -> Padding:
 
 def sentence(one: Headline) -> str:
     """Where a finding is, what it is, how often, and its cause; without the example where that is too long."""
-    where, cause = id_of(one), one.finding.cause
-    operators = operator_names(one.finding.operators)
+    id_, cause = id_of(one), one.finding.cause
     if cause is None:
-        return one_line(f"{where}{one.text} ({one.why})", LONGEST)
-    types = ", ".join(cause.row["types"][:1]) + (" and others" if cause.row["types"][1:] else "")
-    start, end = f"{where}{operators}, {types}: ", f"{one.why} ({share_text(cause.row)})"
-    whole = f"{start}{one.text}: {end}"
-    return one_line(whole if len(whole) <= LONGEST else f"{start}{end}", LONGEST)
+        start, end = f"{id_}{one.finding.who}, {operator_names(one.finding.operators)}: ", one.finding.how_much
+        whole, short = f"{id_}{one.text} ({one.why})", f"{start}{one.finding.what} ({end})"
+    else:
+        types = ", ".join(cause.row["types"][:1]) + (" and others" if cause.row["types"][1:] else "")
+        start, end = f"{id_}{operator_names(one.finding.operators)}, {types}: ", f"{one.why} ({share_text(cause.row)})"
+        whole, short = f"{start}{one.text}: {end}", f"{start}{end}"
+    return one_line(whole if len(whole) <= LONGEST else short, LONGEST)
 
 
 def id_of(one: Headline) -> str:

@@ -18,6 +18,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import FOREIGN, OURS, OWN, RAN, SHOWN, VERDICTS, shown_verdict
 from tiebreak.reports.console import terminal_text
+from tiebreak.reports.libraries import release
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import values_by_key
 from tiebreak.reports.story import Chapter, finding_text, operator_names, story
@@ -161,7 +162,8 @@ def verdict_table(run: Run) -> Table:
     versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
     for (backend, operator), verdicts in counts.items():
         cells = [str(verdicts.get(verdict, "")) for verdict in occurring]
-        table.add_row(f"{terminal_text(backend)} {terminal_text(versions[backend], 20)}\n  {operator}", *cells)
+        name = f"{terminal_text(backend)} {terminal_text(release(versions[backend]), 20)}"
+        table.add_row(f"{name}\n  {operator_names([operator])}", *cells)
     return table
 
 

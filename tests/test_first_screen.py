@@ -14,7 +14,7 @@ from test_story import DL, NQ, QL, a_run, cause
 
 from tiebreak.cli import main
 from tiebreak.conformance.gate.compare import new_findings
-from tiebreak.golden.verdicts import NOT_DETERMINISTIC
+from tiebreak.golden.verdicts import NO_ELEMENTS, NOT_DETERMINISTIC
 from tiebreak.reports.first_screen import MOST, News, headlines, library_rows, turns_into, what_ran
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.story import story
@@ -90,7 +90,8 @@ def test_an_output_beside_the_first_has_its_name() -> None:
 def test_a_crash_is_told_with_what_it_said(folder: Path) -> None:
     run = read_run(folder / "aborts")
     texts = [one.text for one in headlines(run, story(run))]
-    assert any("dev, QuantizeLinear: crash: " in text and "SIGABRT" in text for text in texts)
+    assert any(text.startswith("dev, QuantizeLinear, float32 to ") and ": crash: " in text for text in texts)
+    assert any("SIGABRT" in text for text in texts)
     whys = [one.why for one in headlines(run, story(run))]
     assert any(re.search(r" cases, such as .*x float32 \[7\]: -12.0, ", why) for why in whys), "with the smallest call"
     (row,) = library_rows(run, story(run))
@@ -129,16 +130,20 @@ def test_the_worst_is_what_everyday_operands_show_and_none_is_told_twice() -> No
 def test_an_answer_that_changes_on_everyday_operands_leads() -> None:
     failure = {"id": "F1", "backend": "lib", "operator": QL, "verdict": "error", "fault": NOT_DETERMINISTIC, "cases": 3}
     failure |= {"message": "outputs change", "witness": {"case": "c1", "message": "outputs change"}}
-    ran = COLUMNS | {"case": "c1", "verdict": "exact", "domain": "calibrated"}
-    results = pd.DataFrame([ran | {"verdict": "error", "domain": ""}, ran | {"backend": "other"}])
-    run = replace(a_run(failures=[failure], clusters=[cause("lib", QL, "everyday", witness=WITNESS)]), results=results)
-    assert [one.finding.ids for one in headlines(run, story(run))] == [("F1",), ("C1",)]
-    for other in (results.assign(domain="edge"), results.assign(elements=0)):
-        last = replace(run, results=other)
-        assert [one.finding.ids for one in headlines(last, story(last))] == [("C1",), ("F1",)]
-    hazard = run.info | {"clusters": [cause("lib", QL, "moved", "foreign", witness=WITNESS)]}
-    empty = replace(run, info=hazard, results=results.assign(elements=0))
-    assert [one.finding.ids for one in headlines(empty, story(empty))] == [("C1",), ("F1",)], "no empty tensor leads"
+    wrong = cause("lib", QL, "everyday", witness=WITNESS)
+    hazard = cause("lib", QL, "moved", "foreign", witness=WITNESS)
+    for clusters, domain, told in (
+        ([wrong], "calibrated", [("F1",), ("C1",)]),
+        ([wrong], "edge", [("C1",), ("F1",)]),
+        ([hazard], NO_ELEMENTS, [("C1",)]),
+    ):
+        run = a_run(failures=[failure], clusters=clusters, domains={"F1": domain})
+        assert [one.finding.ids for one in headlines(run, story(run))] == told, domain
+
+
+def test_no_empty_tensor_is_a_headline() -> None:
+    run = a_run(clusters=[cause("lib", QL, "no products", witness=WITNESS)], domains={"C1": NO_ELEMENTS})
+    assert headlines(run, story(run)) == []
 
 
 def test_what_a_library_documents_of_its_defaults_is_no_headline() -> None:
@@ -153,6 +158,18 @@ def test_what_a_library_documents_of_its_defaults_is_no_headline() -> None:
     for row in run.info["backends"]:
         row["attestation"] = {"reduced by default": "bf16"} if row["name"] == "lib-two" else {}
     assert [one.why for one in headlines(run, story(run))] == ["wrong"], "nor that such a configuration differs"
+    crash = {"id": "F1", "backend": "lib-two", "operator": QL, "verdict": "crash", "fault": "crash", "cases": 1}
+    run.info["failures"] = [crash | {"message": "died", "witness": {"case": "c", "message": "died"}}]
+    assert ("F1",) in [one.finding.ids for one in headlines(run, story(run))], "no document says that it crashes"
+
+
+def test_a_contradiction_is_told_with_its_operator_and_types() -> None:
+    answers = [{"value": what, "bits": "0x0", "paths": [f"per {what}"]} for what in ("tensor", "axis")]
+    path = {"id": "S001", "backend": "lib", "operator": QL, "answers": answers, "operands": [["x", "0x0", "2.5"]]}
+    run = a_run(paths=[path | {"input_type": "float32", "output_type": "int8"}])
+    assert headlines(run, story(run))[0].text == (
+        "lib, QuantizeLinear, float32 to int8: it quantizes 2.5 to tensor per tensor and to axis per axis"
+    )
 
 
 def test_what_ran_is_one_line(both: Run) -> None:

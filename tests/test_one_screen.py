@@ -24,7 +24,7 @@ from tiebreak.cli import main
 from tiebreak.conformance import main_job
 from tiebreak.conformance.running.watching import each_told
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.verdicts import NOT_DETERMINISTIC
+from tiebreak.golden.verdicts import NO_ELEMENTS, NOT_DETERMINISTIC
 from tiebreak.reports import progress
 from tiebreak.reports.libraries import folded_name
 from tiebreak.reports.one_screen import LINES, print_summary
@@ -160,6 +160,18 @@ def test_a_name_and_a_list_of_operands_are_never_cut_in_the_middle() -> None:
     text = " ".join(shown(run, 80).split())
     assert "C001 QuantizeLinear, float32 to int8: multiplies (" in text, "what is too long is left out whole"
     assert "x39 2.5000001" not in text and "x1 2.5" not in text and "…" not in text.partition("unsupported:")[0]
+
+
+def test_a_long_contradiction_leaves_its_operands_out_and_a_library_without_a_headline_says_why() -> None:
+    run = a_run(["one"], ["onnx.QuantizeLinear"])
+    many = [[f"x{k}", "0x40200000", "2.5000001"] for k in range(40)]
+    run.info.update(clusters=[], failures=[], paths=[run.info["paths"][0] | {"id": "S001", "operands": many}])
+    run = Run(run.info, run.results, run.discrepancies[:0])
+    text = " ".join(shown(run, 80).split())
+    assert "S001 one, QuantizeLinear: another answer by path: per axis; per tensor (1 set of operands)" in text
+    assert "2.5000001" not in text and "…" not in text.partition("unsupported:")[0]
+    run.info["domains"] = {"S001": NO_ELEMENTS}
+    assert "what is found here is on empty tensors, or what the library documents" in " ".join(shown(run, 80).split())
 
 
 def test_why_cases_are_unsupported_is_told_in_the_commonest_words() -> None:
