@@ -257,7 +257,7 @@ def types_of_example(run: Run, finding: Finding) -> str:
              for row in info.get(name, []) if row.get("id") in ids and "example" in row]  # fmt: skip
     failed = [row["witness"]["case"] for row in info.get("failures", []) if row["id"] in ids]
     found = run.results[run.results["case"].isin([*shown, *failed][:1])] if "input_type" in run.results else None
-    return "" if found is None or found.empty else types_of(next(rows_of(found)))
+    return "" if found is None or found.empty else types_of(rows_of(found)[0])
 
 
 def failed_call(run: Run, finding: Finding) -> Iterator[str]:
