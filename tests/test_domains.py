@@ -11,6 +11,7 @@ import pytest
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.samples.tensorflow_uniform import ends_of, range_of
 from tiebreak.golden.verdicts import DOMAINS
 from tiebreak.reports.severity import leading_domain, leading_share, severity, severity_rank, share_text
 
@@ -71,6 +72,18 @@ def test_a_zero_point_far_from_zero_is_none_that_a_quantizer_chooses(zero_point:
     assert domains("onnx.DequantizeLinear", *inputs, quantized="int32") == ["edge"]
     ends = np.array([0], np.int32), FLOAT(1), np.int32(65536)
     assert domains("onnx.DequantizeLinear", *ends, quantized="int32") == ["calibrated"]
+
+
+def test_a_zero_point_of_a_wide_type_is_one_of_the_integers_that_it_belongs_to() -> None:
+    ends = {"quantization_min_val": 0, "quantization_max_val": 255}
+    for zero_point, domain in ((255, "calibrated"), (-1, "edge")):
+        operands = np.array([1], FLOAT), FLOAT(1), np.int32(zero_point)
+        assert domains("tensorflow.UniformQuantize", *operands, quantized="uint8", attributes=ends) == [domain]
+    types = {"real": "int32", "quantized": "int8"}
+    ranges = range_of(*ends_of("int32"), "input_") | range_of(*ends_of("int8"), "output_")
+    for own, other, domain in ((1000, 7, "calibrated"), (7, 1000, "edge")):
+        operands = np.array([own], np.int32), FLOAT(1), np.int32(own), FLOAT(1), np.int32(other)
+        assert domains("tensorflow.UniformRequantize", *operands, **types, attributes=ranges) == [domain]
 
 
 def test_a_sum_of_no_products_is_at_the_edge() -> None:

@@ -132,6 +132,25 @@ def test_a_division_of_which_nothing_is_said_may_be_of_any_wider_type(
     assert found == ["exact", "working-precision", wider, "deviates", "deviates"]
 
 
+def test_a_constant_factor_may_underflow_in_a_step_too() -> None:
+    """alpha * a_scale is subnormal in float32; 77 * alpha before it is not."""
+    alpha = float(F(1.3e-38))
+    given = np.uint8([[77]]), F(0.00107421875), np.uint8(0), np.int8([[1]]), F(870.4), np.int8(0)
+    node = make_node("com.microsoft.QGemm", **GEMM | {"quantized": "float32", "form": 3}, attributes={"alpha": alpha})
+    by_product, by_scales = given[1] * F(77) * F(alpha) * given[4], F(alpha) * given[1] * F(77) * given[4]
+    assert by_product != by_scales, "an order in which nothing underflows gives another number"
+    case = Case("a", node, tuple(map(np.asarray, given)), "typed")
+    assert {grades(case, one)[0] for one in (by_product, by_scales)} <= {"exact", "working-precision", "other-order"}
+
+
+def test_versions_of_a_document_that_leave_it_open_and_that_do_not_are_judged_apart_in_one_chunk() -> None:
+    inputs = np.float16([5528]), np.float16(0.1), np.uint16(0)
+    nodes = [make_node("onnx.QuantizeLinear", real="float16", quantized="uint16", opset=opset) for opset in (21, 23)]
+    cases = tuple(Case(str(number), node, tuple(map(np.asarray, inputs)), "typed") for number, node in enumerate(nodes))
+    found = Chunk(cases).in_other_order(np.array([55294, 55294]), np.ones(2, bool))
+    assert found.tolist() == [True, False]
+
+
 def test_every_operator_that_leaves_the_order_open_has_an_example_and_is_in_the_glossary() -> None:
     known = {formula.partition(":")[0] for formula in ORDERS} - {"a division"}
     assert known == {example.operator for example in EXAMPLES}

@@ -1,8 +1,8 @@
 """The domain of each element: whether its operands are as calibration makes them, at the edge, or pathological.
 
-Calibrated: every scale lies between 2^-20 and 2^10, the input and every zero point are at most 2^16 scales from zero,
-and no input is empty. Pathological: an operand, a scale or the result is subnormal, NaN or infinite, or a scale is
-zero. The edge is everything between.
+Calibrated: every scale lies between 2^-20 and 2^10, the input and every zero point are at most 2^16 scales from zero, a
+zero point is one of the integers that it belongs to, and no input is empty. Pathological: an operand, a scale or the
+result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
 
 An operator with ranges has a scale for each range: its width, divided by its number of steps. One with blocks has one
 for each: its greatest magnitude, divided by the largest element. One without any has scale 1. Types of fewer than 16
@@ -29,6 +29,7 @@ BEGINS, ENDS = ("min", "low"), ("max", "high")
 SUM = "sum"  # the name of an exact sum of products of two quantized operands
 MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude, ends that of the tensor's
 ZERO_POINTS = ("zero_point", "zero_points", "zp", "offset")  # end the name of an operand that is one
+OF_INPUT = ("input", "operand")  # begin the name of a parameter of the input where the output has its own
 BITS = "num_bits"  # the name of an operand that says how many integers there are
 
 
@@ -46,6 +47,8 @@ def domains_of(family: Family, operator: str, exact: Array) -> Array:
             calibrated &= (scale >= LEAST_SCALE) & (scale <= GREATEST_SCALE)
         for zero_point in zero_points_of(family, operands):
             calibrated &= np.abs(zero_point) <= MOST_SCALES
+        for zero_point, kind in zero_points_of_wider_types(family, operands):
+            calibrated &= (kind.lowest <= zero_point) & (zero_point <= kind.highest)
         calibrated &= distance_in_scales(family, operator, operands, scales) <= MOST_SCALES
     return np.where(strange, PATHOLOGICAL, np.where(calibrated, CALIBRATED, EDGE)).astype(np.uint8)
 
@@ -75,6 +78,19 @@ def scales_of(family: Family, operands: Sequence[Array]) -> Iterator[Array]:
 def zero_points_of(family: Family, operands: Sequence[Array]) -> list[Array]:
     """The zero points (float64) of each element."""
     return [values for name, values in zip(family.names, operands, strict=False) if name.endswith(ZERO_POINTS)]
+
+
+def zero_points_of_wider_types(family: Family, operands: Sequence[Array]) -> Iterator[tuple[Array, IntegerType]]:
+    """Those whose type has more bits than the integers that they belong to, with the type of these."""
+    kinds = family.problem.kinds
+    for name, values, own in zip(family.names, operands, kinds, strict=False):
+        of = (
+            kinds[0]
+            if name.startswith(OF_INPUT) or isinstance(family.problem.result, FloatType)
+            else family.problem.result
+        )
+        if name.endswith(ZERO_POINTS) and isinstance(of, IntegerType) and own.bits > of.bits:
+            yield values, of
 
 
 def steps_of(family: Family, operands: Sequence[Array]) -> int | Array:

@@ -59,9 +59,10 @@ def operand_names(case: Case, problems: Sequence[Problem]) -> list[tuple[str, ..
 def family_key(problem: Problem, names: tuple[str, ...]) -> Hashable:
     """Equal for problems that may be solved as one."""
     if isinstance(problem, Quantization):
-        return problem.real, problem.quantized, problem.output, names
+        return problem.real, problem.quantized, problem.output, problem.orders, names
     constants = tuple(sorted(problem.constants.items()))
-    return problem.formula, problem.output, problem.result, problem.working, problem.kinds, constants, names
+    steps = problem.formula, problem.orders, problem.working, constants
+    return *steps, problem.output, problem.result, problem.kinds, names
 
 
 def joined(problems: Sequence[Problem]) -> Problem:

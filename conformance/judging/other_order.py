@@ -21,7 +21,7 @@ from tiebreak.golden.arithmetic.doubles import round_array
 from tiebreak.golden.orders import ORDERS
 from tiebreak.golden.orders.ends import OrderSteps
 from tiebreak.golden.orders.question import Question
-from tiebreak.golden.problem import Array, Problem
+from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.golden.rounding import is_nearest
 
 ROUNDINGS = 2  # the most numbers that a formula rounds to integers
@@ -67,9 +67,11 @@ def values_of(problem: Problem) -> list[Array]:
 
 
 def has_extremes(problem: Problem) -> Array:
-    """Which elements have an operand that may take a product of a few out of the type's normal numbers."""
+    """Which elements have a factor that may take a product of a few out of the type's normal numbers."""
     least, greatest = 2.0 ** (problem.working.emin / 8), 2.0 ** (problem.working.emax / 8)
-    sizes = [np.abs(values) for values in values_of(problem)]
+    constants = problem.constants.values() if isinstance(problem, Elementwise) else ()
+    factors = [np.full(problem.operands[0].shape, one) for one in constants if isinstance(one, float)]
+    sizes = [np.abs(values) for values in [*values_of(problem), *factors]]
     extreme = [~((size == 0) | ((least < size) & (size < greatest))) for size in sizes]
     return np.asarray(np.logical_or.reduce(extreme))
 
