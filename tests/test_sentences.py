@@ -7,6 +7,7 @@ says, change tests/quoted_sentences and run `python tests/make_sentences.py`.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -128,3 +129,18 @@ def test_the_command_tells_where_a_clause_stands() -> None:
     assert clauses["OQC-R1"]["derived"]
     page = CliRunner().invoke(main, ["operators", "onnx.QLinearConv"])
     assert "(derived)" in page.stdout
+
+
+def test_no_installed_runtime_has_a_newer_version_of_what_microsoft_documents() -> None:
+    state = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+    covered = {name.removeprefix("com.microsoft.") for name in OPERATORS if name.startswith("com.microsoft.")}
+    schemas = [one for one in state.get_all_operator_schema() if one.domain == "com.microsoft" and one.name in covered]
+    assert {one.name: one.since_version for one in schemas} == dict.fromkeys(covered, 1), "a version has no clauses yet"
+
+
+def test_no_installed_tensorflow_has_another_version_of_an_operator() -> None:
+    raw_ops = pytest.importorskip("tensorflow").raw_ops
+    covered = {name.removeprefix("tensorflow.") for name in OPERATORS if name.startswith("tensorflow.")}
+    stems = {re.sub(r"V\d+$", "", name) for name in covered}
+    found = {name for name in dir(raw_ops) if re.sub(r"V\d+$", "", name) in stems}
+    assert found - covered == {"QuantizeAndDequantize"}, "the first one, which TensorFlow says to use no more"
