@@ -1,4 +1,4 @@
-"""Runs the script of every page that `tiebreak findings` wrote, each in a process of its own: how many still show their finding.
+"""Runs the script of every page that `tiebreak findings` wrote, each in a process of its own.
 
     python -m benchmarks.finding_scripts FOLDER [--at-once N]
 
