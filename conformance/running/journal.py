@@ -18,7 +18,7 @@ import os
 import shlex
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -187,12 +187,17 @@ def check_discardable(folder: Path) -> None:
         raise InvalidInput(f"{folder}: has an unfinished run; to go on with it: {command}; to begin anew add --discard")
 
 
-def check_unnamed(folder: Path, other: str) -> None:
+def holds_finished(folder: Path) -> bool:
+    """Whether the folder has the records of a run, which are written at its end."""
+    return (folder / RECORDS[0]).exists()
+
+
+def check_unnamed(folder: Path, other: str, is_finished: Callable[[Path], bool] = holds_finished) -> None:
     """InvalidInput if a folder that nobody named has a finished run, which a new run there would replace.
 
     `other` says how to name another folder.
     """
-    if (folder / RECORDS[0]).exists():
+    if is_finished(folder):
         raise InvalidInput(f"{folder}: has a finished run, which stays; {other}; to replace it add --discard")
 
 
