@@ -26,17 +26,20 @@ from typing import Any, BinaryIO
 from tiebreak.adapters import frames
 from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.settings import differing_settings, settings_of
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.golden.errors import DamagedFile, InvalidInput, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_FAILED
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED
+from tiebreak.golden.untrusted_text import one_line
 from tiebreak.reports.records import replace_file
 from tiebreak.version import __version__
 
 FOLDER = UNFINISHED
 LOCK = "lock"
+LONGEST_SAID = 400  # characters about settings
 LARGEST_PLAN = 1 << 24  # bytes of plan.json
 KINDS_OF_FACTS = {"time_limit": float, "memory_limit": int, "in_process": bool, "judge_foreign": bool, "strict": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
@@ -273,10 +276,20 @@ def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any],
         if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
             raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
         facts = {name: kind(plan["facts"][name]) for name, kind in KINDS_OF_FACTS.items()}
+        check_settings(folder, plan["facts"].get("settings"))
         chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
         return *chosen, str(plan["cases"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedFile(f"{path}: damaged: {error}") from None
+
+
+def check_settings(folder: Path, began: object) -> None:
+    """InvalidInput if a run was begun where libraries read other variables; one that recorded none goes on."""
+    if differing := differing_settings(began, settings_of(os.environ)):
+        from tiebreak.reports.comparison import setting_lines  # its tables load slowly
+
+        named = one_line("; ".join(setting_lines(differing)), LONGEST_SAID)
+        raise InvalidInput(f"--resume {folder}: {named}: set it as it was, or start a new run")
 
 
 def selection_row(selection: Selection) -> dict[str, Any]:
