@@ -276,20 +276,20 @@ def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any],
         if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
             raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
         facts = {name: kind(plan["facts"][name]) for name, kind in KINDS_OF_FACTS.items()}
-        check_settings(folder, plan["facts"].get("settings"))
+        check_settings(f"--resume {folder}", plan["facts"].get("settings"))
         chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
         return *chosen, str(plan["cases"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedFile(f"{path}: damaged: {error}") from None
 
 
-def check_settings(folder: Path, began: object) -> None:
-    """InvalidInput if a run was begun where libraries read other variables; one that recorded none goes on."""
+def check_settings(what: str, began: object) -> None:
+    """InvalidInput if `what` was begun where libraries read other variables; one that recorded none goes on."""
     if differing := differing_settings(began, settings_of(os.environ)):
         from tiebreak.reports.comparison import setting_lines  # its tables load slowly
 
         named = one_line("; ".join(setting_lines(differing)), LONGEST_SAID)
-        raise InvalidInput(f"--resume {folder}: {named}: set it as it was, or start a new run")
+        raise InvalidInput(f"{what}: {named}: set it as it was, or start anew")
 
 
 def selection_row(selection: Selection) -> dict[str, Any]:
