@@ -24,6 +24,7 @@ from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HAN
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.adapters.registry import environment_of
 from tiebreak.adapters.replies import START_LIMIT, hello_of, parse_reply
+from tiebreak.adapters.reproducer import fault_of_lines
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -352,7 +353,10 @@ class IsolatedBackend:
             raise MachineryFailed(f"backend {self.spec!r}: {reply.get('message', 'reproducer() failed')}")
         if not reply.get("lines"):
             raise Unsupported(str(reply.get("message", "it writes no reproducer")))
-        return str(reply["lines"])
+        lines = str(reply["lines"]).strip()
+        if fault := fault_of_lines(lines):
+            raise MachineryFailed(f"backend {self.spec!r}: reproducer() returned lines that {fault}")
+        return lines
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         if self.worker is None:

@@ -13,6 +13,7 @@ from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE
 from tiebreak.golden.operators import (
+    get_operator,
     microsoft_matmul_nbits,
     microsoft_qgemm,
     microsoft_qlinear,
@@ -195,10 +196,20 @@ def earliest_of_linear(written: OnnxNode) -> int:
 
 def onnx_attributes(node: Node) -> dict[str, Any]:
     """Attributes as a model holds them: types by number, booleans as 0 or 1, everything else as it is."""
-    named = {name: value for name, value in node.attributes.items() if name in TYPE_ATTRIBUTES}
+    said = all_attributes(node) if node.operator.startswith(MICROSOFT) else node.attributes
+    named = {name: value for name, value in said.items() if name in TYPE_ATTRIBUTES}
     types = {name: onnx_type(value, name) for name, value in named.items() if isinstance(value, str)}
-    flags = {name: int(value) for name, value in node.attributes.items() if isinstance(value, bool)}
-    return {**node.attributes, **types, **flags}
+    flags = {name: int(value) for name, value in said.items() if isinstance(value, bool)}
+    return {**said, **types, **flags}
+
+
+def all_attributes(node: Node) -> dict[str, Any]:
+    """The attributes, defaults too: the domain has one version, in which an older release may require what is now one.
+
+    onnxruntime 1.17.0 so requires MatMulNBits's bits.
+    """
+    values = {one.name: node.value(one.name) for one in get_operator(node.operator).attributes}
+    return {**{name: value for name, value in values.items() if value is not None}, **node.attributes}
 
 
 def ngraph_axis(node: Node) -> int | None:

@@ -9,6 +9,7 @@ from tiebreak.golden.verdicts import ADAPTER as ADAPTER
 from tiebreak.golden.verdicts import NOT_ASKED as NOT_ASKED
 from tiebreak.golden.verdicts import NOT_DETERMINISTIC as NOT_DETERMINISTIC
 from tiebreak.golden.verdicts import NOT_JUDGED as NOT_JUDGED
+from tiebreak.golden.verdicts import OURS as OURS
 
 # The kinds of fault, by their names in the records.
 CRASH = "crash"
@@ -21,6 +22,7 @@ GARBAGE = "garbage"
 LEFT_CHANGED = "left changed"
 NO_START = "did not start again"
 GIVEN_UP = "given up"
+UNASKED = (*OURS, NOT_ASKED, GIVEN_UP)  # faults of cases that the library has not answered: nothing is known of it
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ inputs bit by bit before those lines, and the comparison after them.
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from tiebreak.adapters.frames import EXTENSION_TYPES
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.untrusted_text import safe_text
 
 CALL = "# The call."  # the line above the statements of the call, where more than the last one belong to it
 WORDS_A_LINE = 8
@@ -32,6 +34,16 @@ def filled(size, common, word, places):
         words[where] = value
     return words
 """.strip()
+
+
+def fault_of_lines(lines: str) -> str:
+    """Why a backend's lines can't stand in a script; empty if they can."""
+    try:
+        names = [node for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.Name)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: brackets in brackets
+        return f"are no Python: {safe_text(error, 200)}"
+    missing = {"outputs", "library"} - {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return f"assign no {' and no '.join(sorted(missing))}" if missing else ""
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-# Words with which libraries begin the names of variables that change their kernels, threads or devices. TF_ alone is
-# not enough: it begins those of Terraform, too.
+# Words with which libraries begin the names of variables that change their kernels, threads or devices. FLAGS_ are
+# Paddle's. TF_ alone is not enough: it begins those of Terraform, too, whose TF_VAR_ may hold anything.
 READ = re.compile(
-    r"(ONEDNN|DNNL|MKL|OMP|KMP|GOMP|OPENBLAS|BLIS|VECLIB|ATEN|TORCH|TORCHINDUCTOR|PYTORCH|TFLITE|XNN|XNNPACK|NPY|OV"
-    r"|TF_(ENABLE|DISABLE|DETERMINISTIC|USE|FORCE|NUM|CPU|GPU|CUDNN|CUBLAS|XLA|ONEDNN|MKL)"
+    r"(ONEDNN|DNNL|MKL|OMP|KMP|GOMP|OPENBLAS|BLIS|VECLIB|ATEN|TORCH|TORCHAO|TORCHDYNAMO|TORCHINDUCTOR|PYTORCH|TFLITE"
+    r"|TF_(ENABLE|DISABLE|ALLOW|OVERRIDE|SET|AUTO|DETERMINISTIC|USE|FORCE|NUM|FP16|BF16|CPU|GPU|CUDNN|CUBLAS|ROCM|XLA"
+    r"|ONEDNN|MKL|MLIR|JITRT|GRAPH|EAGER|MATMUL|CONV2D)"
+    r"|FLAGS|LITERT|MLX|NGRAPH|XNN|XNNPACK|NPY|OV"
     r"|OPENVINO|ORT|ONNXRUNTIME|XLA|JAX|TVM|IREE|TRITON|TRACT|GGML|MNN|NCNN|CUDA|NVIDIA|CUBLAS|CUDNN|HIP|ROCR)_.*"
     r"|LD_PRELOAD|GLIBC_TUNABLES"
 )

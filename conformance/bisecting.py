@@ -15,7 +15,7 @@ from tiebreak.adapters.environments import packages
 from tiebreak.adapters.environments.made import install, nearest, uninstall
 from tiebreak.adapters.environments.named import folder_of
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.outcome import UNASKED, Outcome
 from tiebreak.adapters.registry import check_spec, library_of, requirements_of
 from tiebreak.adapters.reproducer import answer_script
 from tiebreak.conformance.audit.job import audit_job
@@ -80,7 +80,7 @@ class Bisection:
     def between(
         self, before: ReleaseAnswer, after: ReleaseAnswer, releases: Sequence[str]
     ) -> tuple[ReleaseAnswer, ReleaseAnswer, list[str]]:
-        """The last release that answers as `before`, the next one, and those between them that can't be installed."""
+        """The last release that answers as `before`, the next one, and those between them that have no answer here."""
         left, skipped = list(releases), list[str]()
         while left:
             middle = left[len(left) // 2]
@@ -106,6 +106,9 @@ class Bisection:
 
 
 def answer_of(release: str, outcome: Outcome) -> ReleaseAnswer:
+    """What a release does with the case. MachineryFailed if the library was not asked: then it has no answer."""
+    if outcome.fault in UNASKED:
+        raise MachineryFailed(f"{release}: not asked: {one_line(outcome.message, 160)}")
     if outcome.status != "ok":
         return ReleaseAnswer(release, outcome.status, (), f"{outcome.status}: {one_line(outcome.message, 160)}")
     bits = tuple((array.dtype.name, array.shape, array.tobytes()) for array in outcome.outputs)

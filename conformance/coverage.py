@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,11 @@ def vectors_by_clause() -> Counter[str]:
 def generated_by_clause(count: int, seed: int = 0) -> Counter[str]:
     """How many generated cases exercise each clause, of `count` for each operator; a line tells of each operator."""
     recipes = {name: Recipe("generated", name, count=count, seed=seed) for name in OPERATORS}
-    lines, counts = DoneLines(len(recipes), "operators"), Counter[str]()
-    made = MadeCases(list(recipes.values()))
-    try:
+    counts = Counter[str]()
+    with DoneLines(len(recipes), "operators") as lines, closing(MadeCases(list(recipes.values()))) as made:
         for name, recipe in recipes.items():
             counts.update(clause for case in made.cases(recipe) for clause in case.clauses)
             lines.done(name)
-    finally:
-        made.close()
     return counts
 
 
@@ -57,7 +55,7 @@ def backends_by_clause(folders: Iterable[Path]) -> dict[str, set[str]]:
 
 def coverage_rows(runs: Sequence[Path], count: int) -> list[dict[str, Any]]:
     """One row for each clause of each operator: its vectors, its generated cases and the backends of the runs."""
-    backends, vectors, generated = backends_by_clause(runs), vectors_by_clause(), generated_by_clause(count)
+    backends, generated, vectors = backends_by_clause(runs), generated_by_clause(count), vectors_by_clause()
     return [
         {
             "operator": spec.id,

@@ -187,13 +187,13 @@ def ask_all(
 
     Without questions they only load. `seconds` is the most for one backend, beside one batch of questions.
     """
-    lines, one_by_one = DoneLines(len(specs), "backends"), Lock()
+    one_by_one = Lock()
 
     def tell(one: FoundBackend) -> None:
         with one_by_one:
             lines.done(f"{one.spec} {one.version or 'is not there'}")
 
-    with ThreadPoolExecutor(ASKED_AT_ONCE + 1) as pool:
+    with DoneLines(len(specs), "backends") as lines, ThreadPoolExecutor(ASKED_AT_ONCE + 1) as pool:
         to_ask = pool.submit(make)
         asked = [pool.submit(ask_library, own, to_ask, tell, seconds) for own in libraries(list(dict.fromkeys(specs)))]
         found = {one.spec: one for future in as_completed(asked) for one in future.result()}

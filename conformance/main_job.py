@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from typing import Any, Literal
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, usual
+from tiebreak.adapters.settings import settings_of
 from tiebreak.conformance.cases.plan import Planning, Selection, chosen_operators
 from tiebreak.conformance.cases.recipes import made_by
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
@@ -159,7 +161,7 @@ def run_in_folder(
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads
         facts = {"level": selection.level, "seed": selection.seed, "selection": selection_row(selection)}
-        facts |= {"made_by": made_by(), **asked}
+        facts |= {"made_by": made_by(), "settings": settings_of(os.environ), **asked}
         wanted = checked or usual()
         away = on_cluster(cluster, wanted, how)
         started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away, watch=watch)

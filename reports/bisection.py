@@ -25,7 +25,7 @@ def lines_of(found: Mapping[str, Any]) -> Iterator[str]:
         builds = " and ".join(side["version"] for side in (before, after))
         yield f"  {builds} are different builds: the build may be what changes the answer"
     if found["not_installable"]:
-        yield f"  between them, not installable here: {', '.join(found['not_installable'])}"
+        yield f"  between them, without an answer here: {', '.join(found['not_installable'])}"
     yield from arithmetic_lines(before, after)
     for side in (before, after):
         yield f"  script: {side['script']}" if side["script"] else f"  {side['release']}: {side['no_script']}"

@@ -53,17 +53,19 @@ def finding_files(runs: Iterable[tuple[Run, Script]]) -> dict[str, str]:
         chapters, filed, names = story(run), [], libraries_by_backend(run)
         counted: list[tuple[str, str]] = []
         to_file = list(filed_findings(chapters))
-        lines = DoneLines(len(to_file), "findings")
-        for chapter, finding in to_file:
-            library = safe_name(names[finding.backends[0]])
-            what = named(finding.cause) if finding.cause else chapter.id + "-" + finding.what
-            path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{what}')}")
-            made = script(finding.ids[0])
-            text = cause_file(run, finding.cause, made) if finding.cause else plain_file(run, chapter, finding, made)
-            files[path] = text
-            filed.append((finding, library, path.rpartition("/")[2]))
-            counted.append((chapter.id, library))
-            lines.done(path)
+        with DoneLines(len(to_file), "findings") as lines:
+            for chapter, finding in to_file:
+                library = safe_name(names[finding.backends[0]])
+                what = named(finding.cause) if finding.cause else chapter.id + "-" + finding.what
+                path = unused(files, f"{library}/{safe_name(f'{finding.operators[0]}-{what}')}")
+                made = script(finding.ids[0])
+                text = (
+                    cause_file(run, finding.cause, made) if finding.cause else plain_file(run, chapter, finding, made)
+                )
+                files[path] = text
+                filed.append((finding, library, path.rpartition("/")[2]))
+                counted.append((chapter.id, library))
+                lines.done(path)
         told.append(FiledRun(run, chapters, filed, counted))
     names = {backend: name for one in told for backend, name in libraries_by_backend(one.run).items()}
     for name in dict.fromkeys(names.values()):

@@ -184,11 +184,28 @@ class LiveTable(RunSoFar):
 
 
 class DoneLines:
-    """A line when each of a few things is done, once it takes longer than a moment; on a terminal at once."""
+    """A line when each of a few things is done, once it takes longer than a moment; on a terminal at once.
+
+    The first line says how many there are, and comes before any is done.
+    """
 
     def __init__(self, count: int, what: str) -> None:
         self.count, self.what, self.finished = count, what, 0
-        self.quiet_until = time.monotonic() + (0.0 if Console(stderr=True).is_terminal else MOMENT)
+        moment = 0.0 if Console(stderr=True).is_terminal else MOMENT
+        self.quiet_until = time.monotonic() + moment
+        self.first = threading.Timer(moment, self.begin)
+        self.first.daemon = True
+
+    def __enter__(self) -> DoneLines:
+        self.first.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.first.cancel()
+
+    def begin(self) -> None:
+        if self.finished < self.count:
+            print_line(f"{self.finished} of {self.count} {self.what}")
 
     def done(self, name: str) -> None:
         self.finished += 1

@@ -256,7 +256,7 @@ def calls(run: Run) -> Iterator[Finding]:
 
 def answered_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
     own = (row for row in info.get("forbidden", []) if row.get("document", OWN) == OWN)
-    answered = [row for row in own if row["answer"] != "rejected"]
+    answered = [row for row in own if row["answer"] not in ("rejected", NOT_ASKED)]
     groups = by_library(info, answered, lambda row: (row["operator"], row["what"], row["answer"]))
     for number, ((_, what, answer), rows) in enumerate(groups, start=1):
         text, ids = f"forbidden call {answer}: {what}", (f"A{number:03d}",)

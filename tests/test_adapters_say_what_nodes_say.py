@@ -140,7 +140,8 @@ def for_onnx(case: Case) -> Facts:
         types = {str(kind.dtype.name) for kind in (*node.inputs, *node.outputs)}
         opset = 21 if types & {"int16", "uint16"} else 13  # of the file: the oldest in which these types are quantized
         inputs = [*map(tensor, case.inputs)]
-        return {"operator": name, "opset": opset, "attributes": dict(node.attributes), "inputs": inputs}
+        every = {one.name: node.value(one.name) for one in get_operator(node.operator).attributes}
+        return {"operator": name, "opset": opset, "attributes": every, "inputs": inputs}
     operator = name if node.operator.startswith("onnx.") else f"{name}Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}

@@ -110,11 +110,13 @@ def test_places_round_as_the_modes_do(value: float, mode: str) -> None:
     assert got[0] == ROUND_MODES[mode](Fraction(value))
 
 
-def test_a_backend_in_its_own_process_is_audited(tmp_path: Path) -> None:
+def test_a_backend_in_its_own_process_is_audited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     result = cli(f"{BOXES}:plain", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     assert {"backend", "operator", "semantics", "consistent", "refuted", "inputs_tried", "closest"} <= set(found)
+    assert found["settings"]["ONEDNN_MAX_CPU_ISA"] == "SSE41"
     assert set(found["sentences"]) == set(BASE)
     assert all(found["sentences"][facet][value] for facet, value in BASE.items())
     assert found["semantics"] == BASE and found["consistent"] == [BASE] and found["closest"] is None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from test_offline import SOME
 
+from tiebreak.adapters.failure_reproducer import call_of
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.cli import main
@@ -45,6 +47,18 @@ class Nothing(Run):
 class Empty(Run):
     def reproducer(self, node, inputs):
         return " "
+
+class NoPython(Run):
+    def reproducer(self, node, inputs):
+        return "outputs = (x,"
+
+class NoOutputs(Run):
+    def reproducer(self, node, inputs):
+        return "print(outputs)"
+
+class OneLine(Run):
+    def reproducer(self, node, inputs):
+        return "    outputs, library = (x,), 'mine'"
 """
 INT7 = {"name": "x", "type": "int7", "shape": [1], "values": "1"}
 ALLOWED = "unknown element type 'int7'; there are .*int8"
@@ -81,6 +95,22 @@ def test_only_a_backend_without_reproducer_writes_none(raising: str) -> None:
     with pytest.raises(Unsupported):
         backend.reproducer(case.node.key, case.inputs)
     backend.close()
+
+
+def test_lines_that_can_stand_in_no_script_are_refused(raising: str, tmp_path: Path) -> None:
+    case = plan(SOME["integers"])[0]
+    faults = {"NoPython": r"are no Python: .*never closed", "NoOutputs": "assign no library and no outputs"}
+    for name, fault in faults.items():
+        refused = pytest.raises(MachineryFailed, match=rf"reproducer\(\) returned lines that {fault}")
+        with closing(IsolatedBackend(f"{raising}:{name}")) as backend, refused:
+            backend.reproducer(case.node.key, case.inputs)
+    with closing(IsolatedBackend(f"{raising}:OneLine")) as backend:
+        assert call_of(backend.reproducer(case.node.key, case.inputs)) == "outputs, library = (x,), 'mine'"
+    run, backend = str(tmp_path / "run"), ["-b", f"{raising}:NoOutputs"]
+    CliRunner().invoke(main, ["run", "--case", case.id, "-o", run, *backend])
+    done = CliRunner().invoke(main, ["repro", "F001", "--run", run, *backend])
+    assert done.exit_code == MachineryFailed.exit_code, done.output
+    assert "reproducer() returned lines that assign no" in done.output and done.output.count("\n") == 1
 
 
 def test_a_type_that_is_none_is_bad_input_and_what_is_allowed_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tiebreak.adapters.environments import packages
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.outcome import UNASKED, Outcome
 from tiebreak.conformance import bisecting
 from tiebreak.conformance.bisecting import Bisection, ReleaseAnswer, answer_of, bisect_job, sorted_releases
 from tiebreak.conformance.cases.plan import Selection
@@ -77,6 +77,12 @@ def test_an_answer_is_its_bits_or_its_refusal() -> None:
     refused = answer_of("1", Outcome("unsupported", message="no"))
     assert not refused.same(ok(np.int8([1]))) and refused.same(answer_of("2", Outcome("unsupported", message="never")))
     assert ok(np.arange(20, dtype=np.int8)).shown.endswith("15, …] int8")
+
+
+@pytest.mark.parametrize("fault", UNASKED)
+def test_a_fault_of_ours_is_no_answer_of_a_release(fault: str) -> None:
+    with pytest.raises(MachineryFailed, match=r"1\.1: not asked: Tiebreak's adapter failed"):
+        answer_of("1.1", Outcome("error", message="Tiebreak's adapter failed", fault=fault))
 
 
 @pytest.fixture

@@ -46,7 +46,11 @@ def test_a_right_backend_gets_0_and_a_certificate(tmp_path: Path) -> None:
     assert found.exit_code == 0, found.output
     assert "the same answers at 10 exponents" in found.output and "one scale a call" not in found.output
     data = json.loads(path.read_text())
-    assert data["total"]["wrong"] == 0 and data["total"]["scales"] == 40 * len(data["space"]["parts"])
+    assert (
+        "settings" in data
+        and data["total"]["wrong"] == 0
+        and data["total"]["scales"] == 40 * len(data["space"]["parts"])
+    )
     assert data["assumes"]["significands"] == "a sample: 40 of 8,388,608, evenly apart"
     again = cli("--check", str(path), box("quotient_box"))
     assert again.exit_code == 0 and "all results are what they were" in again.output
@@ -166,7 +170,14 @@ def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("parts", {}), ("sha256", []), ("version", 2), ("space", {"node": "{}"}), ("total", {"scales": 1})],
+    [
+        ("parts", {}),
+        ("sha256", []),
+        ("version", 2),
+        ("space", {"node": "{}"}),
+        ("total", {"scales": 1}),
+        ("settings", []),
+    ],
 )
 def test_a_damaged_certificate_is_one_line(tmp_path: Path, name: str, value: Any) -> None:
     path = tmp_path / "c.json"

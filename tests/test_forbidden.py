@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from tiebreak.adapters.in_process import InProcessBackend
+from tiebreak.adapters.isolation import Keep
+from tiebreak.adapters.outcome import NOT_ASKED, UNASKED, Outcome
 from tiebreak.cli import main
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
+from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case, forbidden_rows
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.reports.story import answered_calls
 
 CALLS = list(calls_of_operators(tuple(OPERATORS)))
 
@@ -52,6 +58,19 @@ def test_a_run_records_what_was_accepted_and_the_findings_say_so(tmp_path: Path)
     text = page.read_text()
     assert "## Takes what its document forbids" in text and "forbidden call accepted: levels 1 |" in text
     assert all(row["document"] == "own" for row in rows)
+
+
+@pytest.mark.parametrize("fault", UNASKED)
+def test_a_fault_of_ours_is_no_rejection(fault: str) -> None:
+    operator, _ = CALLS[0]
+
+    class Fails(InProcessBackend):
+        def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
+            return [Outcome("error", message="ours", fault=fault) for _ in cases]
+
+    rows = forbidden_rows([Fails("fails", "fails", "1", frozenset({operator}))], [operator])
+    assert {(row["answer"], row["message"]) for row in rows} == {(NOT_ASKED, "ours")}
+    assert list(answered_calls({"backends": [{"name": "fails", "version": "1"}], "forbidden": rows})) == []
 
 
 def test_single_cases_try_nothing_forbidden(tmp_path: Path) -> None:

@@ -86,7 +86,9 @@ def test_a_line_tells_when_each_backend_has_answered_if_it_takes_longer(
     capsys.readouterr()
     inventory.ask_all([specs[1], "numpy-naive"])
     lines = capsys.readouterr().err.splitlines()
-    assert [line[:27] for line in lines] == ["tiebreak: 1 of 2 backends: ", "tiebreak: 2 of 2 backends: "]
+    begun, *done = lines
+    assert begun == "tiebreak: 0 of 2 backends"
+    assert [line[:27] for line in done] == ["tiebreak: 1 of 2 backends: ", "tiebreak: 2 of 2 backends: "]
     assert any(line.endswith(f"{SAMPLES}:sound 1.0") for line in lines)
 
 

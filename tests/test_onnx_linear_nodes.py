@@ -187,6 +187,15 @@ def test_a_node_of_another_domain_is_in_the_oldest_file_that_has_its_types() -> 
     assert oldest_file(("uint8", "int4")) == 21 and oldest_file(("bfloat16", "float8_e5m2")) == 19
 
 
+def test_a_node_of_another_domain_says_every_attribute() -> None:
+    said = {"MatMulNBits": {"K": 32, "N": 2, "block_size": 32}, "QGemm": {"transB": True}}
+    for name, given in said.items():
+        (proto,) = onnx_model(onnx_node(make_node(f"com.microsoft.{name}", attributes=given))).graph.node
+        found = {one.name: one.f if one.type == one.FLOAT else one.i for one in proto.attribute}
+        usual = {"bits": 4, "accuracy_level": 0} if name == "MatMulNBits" else {"alpha": 1.0, "transA": 0}
+        assert found == usual | given, "onnxruntime 1.17.0 requires bits, which is 4 by default now"
+
+
 def test_a_node_is_not_written_for_an_operator_set_in_which_an_infinity_means_another_number() -> None:
     def written_for(kind: str, opset: int) -> list[int]:
         node = make_node(QUANTIZE, real="float32", quantized=kind, opset=opset)

@@ -55,6 +55,7 @@ def test_an_interrupt_while_explaining_keeps_the_rows(tmp_path: Path, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tiebreak.conformance.patterns.explaining.smallest", interrupts)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
     (tmp_path / "patterns.jsonl").write_text('{"explanation": {"script": "scripts/009-killed.py"}}\n')
     (tmp_path / "scripts").mkdir()
     (tmp_path / "scripts" / "009-killed.py").touch()
@@ -63,6 +64,7 @@ def test_an_interrupt_while_explaining_keeps_the_rows(tmp_path: Path, monkeypatc
     many = 4 * len(settings(pattern, 6))
     assert (found["finished"], found["exit"], len(found["rows"]), found["explanations"]) == (False, 3, many, [])
     assert files_in(tmp_path) == {"patterns.json", "patterns.parquet"}
+    assert json.loads((tmp_path / "patterns.json").read_text())["settings"]["ONEDNN_MAX_CPU_ISA"] == "SSE41"
 
 
 def test_an_interrupt_before_anything_is_asked_leaves_the_folder(tmp_path: Path, monkeypatch: Any) -> None:

@@ -12,14 +12,16 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from tiebreak.adapters.batches import MOST_CASES
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance import main_job
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.running.journal import FOLDER, Journal
+from tiebreak.conformance.running.journal import FOLDER, Journal, begin_run, read_unfinished
 from tiebreak.conformance.running.outcomes import SAMPLE
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -206,6 +208,30 @@ def test_damaged_files_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
     journal.write(b'{"case": "a", "boo": 1, "tensors": []}\n')
     with pytest.raises(DamagedFile, match=r"0\.frames: damaged: not an outcome"):
         Journal(path)
+
+
+def test_a_run_goes_on_under_its_own_settings_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[str] = []
+
+    def stops(folder: Path, *rest: Any) -> Path:
+        plans.append((begin_run(folder, *rest) / "plan.json").read_text(encoding="utf-8"))
+        raise InvalidInput("stopped")
+
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
+    monkeypatch.setattr(main_job, "begin_run", stops)
+    one = Selection(("onnx.QuantizeLinear",), inputs={"x": "1.5", "y_scale": "1"}, level="")
+    with pytest.raises(InvalidInput, match="stopped"):
+        main_job.main_job(["numpy-naive"], one, tmp_path, main_job.RunLimits())
+    (path := tmp_path / FOLDER / "plan.json").parent.mkdir()
+    path.write_text(plans[0], encoding="utf-8")
+    read_unfinished(tmp_path)
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    with pytest.raises(InvalidInput, match="ONEDNN_MAX_CPU_ISA=SSE41 → ONEDNN_MAX_CPU_ISA=AVX2: set it as it was"):
+        read_unfinished(tmp_path)
+    plan_ = json.loads(plans[0])
+    del plan_["facts"]["settings"]
+    path.write_text(json.dumps(plan_), encoding="utf-8")
+    read_unfinished(tmp_path)
 
 
 def test_another_version_of_the_backend_does_not_go_on(tmp_path: Path) -> None:

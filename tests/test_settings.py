@@ -35,6 +35,22 @@ def test_what_libraries_read_is_recorded_and_nothing_else(monkeypatch: pytest.Mo
     assert assemble([], [], {}).info["settings"]["ONEDNN_MAX_CPU_ISA"] == "SSE41"
 
 
+def test_what_each_library_reads_is_recorded() -> None:
+    read = {
+        "TF_SET_ONEDNN_FPMATH_MODE": "BF16",
+        "TF_AUTO_MIXED_PRECISION_GRAPH_REWRITE_LEVEL": "UNSAFE_FORCE_ALL",
+        "TF_FP16_MATMUL_USE_FP32_COMPUTE": "0",
+        "FLAGS_use_mkldnn": "1",
+        "LITERT_CPU_THREADS": "2",
+        "MLX_ENABLE_TF32": "0",
+        "NGRAPH_CODEGEN": "1",
+        "TORCHDYNAMO_DISABLE": "1",
+        "TORCHAO_AUTOTUNER_ENABLE": "1",
+    }
+    terraform = {"TF_VAR_region": "x", "TF_TOKEN_app": "x", "TF_WORKSPACE": "x", "TF_DATA_DIR": "x", "TF_BUILD": "True"}
+    assert settings_of(read | terraform) == read
+
+
 READS = """
 import os
 import numpy as np

@@ -119,6 +119,25 @@ def test_the_terminal_says_the_same_and_nothing_hostile(tmp_path: Path) -> None:
     assert "\x1b[31m" not in result.stdout and "[red]<b>?[31m" in result.stdout
 
 
+def test_a_certificate_has_the_settings_and_a_check_tells_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "c.json"
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "SSE41")
+    assert cli(sample("right"), *FIXED, "-o", str(path)).exit_code == 0
+    data = json.loads(path.read_text())
+    assert data["settings"]["ONEDNN_MAX_CPU_ISA"] == "SSE41"
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    found = json.loads(cli(sample("right"), "--check", str(path), "--json").stdout)
+    assert found["changed"] == {"settings: ONEDNN_MAX_CPU_ISA": ["SSE41", "absent"]}
+    path.write_text(json.dumps({name: value for name, value in data.items() if name != "settings"}))
+    found = json.loads(cli(sample("right"), "--check", str(path), "--json").stdout)
+    assert found["changed"] == {}, "an earlier certificate has none"
+    path.write_text(json.dumps(data | {"settings": {"A": 1}}))
+    refused = cli(sample("right"), "--check", str(path))
+    assert refused.exit_code == 2 and "settings" in refused.stderr and refused.stderr.count("\n") == 1
+
+
 def test_check_finds_results_that_have_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIEBREAK_TEST_NOTES", str(tmp_path / "changed"))
     assert cli(sample("changes"), *FIXED, "-o", str(tmp_path / "c.json")).exit_code == 0

@@ -23,10 +23,11 @@ from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.digests import Digests
 from tiebreak.conformance.sweep.job import sweep_job
-from tiebreak.conformance.sweep.log import sweep_log_path
+from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
 from tiebreak.conformance.sweep.session import SweepLimits
 from tiebreak.conformance.sweep.sweeper import Sweeper, far_apart
 from tiebreak.golden.errors import MachineryFailed
+from tiebreak.version import __version__
 
 
 def test_a_crash_costs_its_block_and_is_named(tmp_path: Path) -> None:
@@ -125,8 +126,6 @@ def test_going_on_with_nothing_or_with_another_sweep_is_refused(tmp_path: Path) 
 
 
 def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
-    from tiebreak.conformance.sweep.log import SweepLog
-
     log = SweepLog(sweep_log_path(tmp_path / "c.json"))
     log.begin({"anything": 1})
     result = cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"))
@@ -137,8 +136,6 @@ def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) -> None:
-    from tiebreak.conformance.sweep.log import SweepLog
-
     certificate, log = tmp_path / "c.json", SweepLog(sweep_log_path(tmp_path / "c.json"))
     log.begin({"anything": 1})
     log.write({"block": 0})
@@ -150,6 +147,18 @@ def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) 
         assert log.path.read_bytes() == kept
     assert cli(sample("right"), *FIXED, "-o", str(certificate), "--discard").exit_code == 0
     assert certificate.exists() and not log.path.exists()
+
+
+def test_a_sweep_goes_on_under_its_own_settings_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = tmp_path / "c.json"
+    space = half_space(y_scale="0.1", y_zero_point="128").described()
+    monkeypatch.delenv("MKL_CBWR", raising=False)
+    log = SweepLog(sweep_log_path(certificate))
+    log.begin({"tiebreak": __version__, "space": space, "all_modes": False, "settings": {"MKL_CBWR": "2"}})
+    log.close()
+    refused = cli(sample("right"), *FIXED, "-o", str(certificate), "--resume")
+    assert refused.exit_code == 2 and "MKL_CBWR=2 → no MKL_CBWR: set it as it was" in refused.stderr
+    assert log.path.exists()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
+from tiebreak.adapters.settings import settings_of
 from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.by_path import paths_data
@@ -56,7 +58,7 @@ def audit_job(
         if found_answer is not None:
             found_answer(answer)
         facts = {"backend": backend.name, "version": backend.version}
-        found = answer.as_data(facts) | {"silence": silence_of(node), "seconds": round(time.monotonic() - begun, 3)}
+        found = answer.as_data(facts) | {"silence": silence_of(node), **circumstances(begun)}
         found["special_documents"] = special_documents(answer.inference, AUDITED[node.operator].authorities)
         if answer.finite_path:
             found["by_path"] = paths_data(arithmetic_of(node), Asker(backend, node))
@@ -79,7 +81,12 @@ def staged_job(
     with started(spec, time_limit, memory_limit) as backend:
         stages = list(staged_data(backend, node, found_answer))
         facts = {"backend": backend.name, "version": backend.version, "operator": node.operator}
-        return facts | {"stages": stages, "seconds": round(time.monotonic() - begun, 3)}
+        return facts | {"stages": stages, **circumstances(begun)}
+
+
+def circumstances(begun: float) -> dict[str, Any]:
+    """The variables that libraries read, and how long the audit took."""
+    return {"settings": settings_of(os.environ), "seconds": round(time.monotonic() - begun, 3)}
 
 
 @contextmanager

@@ -202,15 +202,28 @@ def streamed_outcome(data: bytes, one: ExportedCase) -> Outcome:
         return Outcome("error", message=one_line_reason(str(error)))
 
 
-def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json: bool, strict: bool = False) -> int:
-    """Judge the outputs brought back, write the run folder and its report, and return the exit code."""
+def verify_job(
+    folder: Path,
+    name: str,
+    version: str,
+    run_dir: Path,
+    *,
+    as_json: bool,
+    strict: bool = False,
+    discard: bool = False,
+) -> int:
+    """Judge the outputs brought back, write the run folder and its report, and return the exit code.
+
+    InvalidInput, without `discard`, for a folder with an unfinished run.
+    """
     returned = folder / "outputs"
     exported = read_manifest(folder)
     if exported.cases and not (returned.is_dir() and any(returned.iterdir())):
         print(f"tiebreak: nothing ran: no outputs in {returned}", file=sys.stderr)
         return EXIT_NOTHING_RAN
     with made_run_folder(run_dir), run_lock(run_dir):
-        check_discardable(run_dir)
+        if not discard:
+            check_discardable(run_dir)
         records, cases = judge_outcomes(folder, exported, name, version)
         facts = {"command": "", "level": OFFLINE, "seed": 0, "time_limit": 0.0, "folder": str(folder)}
         facts["strict"] = strict

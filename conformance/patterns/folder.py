@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, TypedDict
 import pandas as pd
 
 from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.adapters.settings import settings_of
 from tiebreak.conformance.patterns.explaining import PatternExplanation
 from tiebreak.conformance.patterns.kept import RECORDS, SCHEMA, TABLE
 from tiebreak.conformance.patterns.records import WayRow
@@ -29,6 +31,7 @@ class PatternRecords(TypedDict):
     created: str
     machine: str
     instruction_sets: str
+    settings: dict[str, str]
     level: str
     exit: int
     finished: bool
@@ -54,6 +57,7 @@ def records(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "instruction_sets": instruction_sets(),
+        "settings": settings_of(os.environ),
         "level": level,
         "exit": code,
         "finished": finished,

@@ -53,6 +53,12 @@ def is_ours(folder: Path) -> bool:
     return (folder / KEPT).is_file() or earlier_records(folder).get("schema") == SCHEMA
 
 
+def holds_finished(folder: Path) -> bool:
+    """Whether the folder has the records of a pattern run that was not interrupted."""
+    found = earlier_records(folder)
+    return found.get("schema") == SCHEMA and bool(found.get("finished"))
+
+
 def earlier_explanations(folder: Path) -> Iterator[Any]:
     if (found := earlier_records(folder)).get("schema") == SCHEMA:
         yield from found.get("explanations", ())

@@ -11,7 +11,7 @@ import numpy as np
 
 from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.isolation import Keep
-from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.outcome import NOT_ASKED, UNASKED, Outcome
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.golden.make_node import make_node
@@ -32,7 +32,7 @@ class RunsBatches(Protocol):
 
 
 def forbidden_rows(backends: Sequence[RunsBatches], operators: Sequence[str]) -> list[dict[str, Any]]:
-    """A row for each backend and forbidden call of its operators: accepted, rejected, crash or timeout."""
+    """A row for each backend and forbidden call of its operators: accepted, rejected, crash, timeout or not asked."""
     rows = []
     for backend in backends:
         claimed = [name for name in operators if backend.operators is None or name in backend.operators]
@@ -68,6 +68,7 @@ def forbidden_case(operator: str, call: ForbiddenCall, number: int) -> Case:
 
 def forbidden_row(backend: RunsBatches, operator: str, call: ForbiddenCall, outcome: Outcome) -> dict[str, Any]:
     answer = {"ok": "accepted", "crash": "crash", "timeout": "timeout"}.get(outcome.status, "rejected")
+    answer = NOT_ASKED if outcome.fault in UNASKED else answer
     got = [str(value) for output in outcome.outputs[:1] for value in output.reshape(-1)[:MOST_SHOWN]]
     found = {"backend": backend.name, "version": backend.version, "operator": operator, "clause": call.clause}
     found["document"] = backend.claims.document(operator)

@@ -18,7 +18,7 @@ import os
 import shlex
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,17 +26,20 @@ from typing import Any, BinaryIO
 from tiebreak.adapters import frames
 from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.settings import differing_settings, settings_of
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.golden.errors import DamagedFile, InvalidInput, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_FAILED
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED
+from tiebreak.golden.untrusted_text import one_line
 from tiebreak.reports.records import replace_file
 from tiebreak.version import __version__
 
 FOLDER = UNFINISHED
 LOCK = "lock"
+LONGEST_SAID = 400  # characters about settings
 LARGEST_PLAN = 1 << 24  # bytes of plan.json
 KINDS_OF_FACTS = {"time_limit": float, "memory_limit": int, "in_process": bool, "judge_foreign": bool, "strict": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
@@ -187,12 +190,17 @@ def check_discardable(folder: Path) -> None:
         raise InvalidInput(f"{folder}: has an unfinished run; to go on with it: {command}; to begin anew add --discard")
 
 
-def check_unnamed(folder: Path, other: str) -> None:
+def holds_finished(folder: Path) -> bool:
+    """Whether the folder has the records of a run, which are written at its end."""
+    return (folder / RECORDS[0]).exists()
+
+
+def check_unnamed(folder: Path, other: str, is_finished: Callable[[Path], bool] = holds_finished) -> None:
     """InvalidInput if a folder that nobody named has a finished run, which a new run there would replace.
 
     `other` says how to name another folder.
     """
-    if (folder / RECORDS[0]).exists():
+    if is_finished(folder):
         raise InvalidInput(f"{folder}: has a finished run, which stays; {other}; to replace it add --discard")
 
 
@@ -268,10 +276,20 @@ def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any],
         if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
             raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
         facts = {name: kind(plan["facts"][name]) for name, kind in KINDS_OF_FACTS.items()}
+        check_settings(f"--resume {folder}", plan["facts"].get("settings"))
         chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
         return *chosen, str(plan["cases"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DamagedFile(f"{path}: damaged: {error}") from None
+
+
+def check_settings(what: str, began: object) -> None:
+    """InvalidInput if `what` was begun where libraries read other variables; one that recorded none goes on."""
+    if differing := differing_settings(began, settings_of(os.environ)):
+        from tiebreak.reports.comparison import setting_lines  # its tables load slowly
+
+        named = one_line("; ".join(setting_lines(differing)), LONGEST_SAID)
+        raise InvalidInput(f"{what}: {named}: set it as it was, or start anew")
 
 
 def selection_row(selection: Selection) -> dict[str, Any]:

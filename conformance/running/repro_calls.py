@@ -25,6 +25,7 @@ with open(folder + "/run.json", encoding="utf-8") as file:
     rows = json.load(file)["forbidden"]
 answers = {{row["answer"] for row in rows if row["what"] == {what!r}}}
 print("forbidden:", {what!r}, *sorted(answers))
+answers -= {{"not asked"}}
 sys.exit(1 if answers - {{"rejected"}} else 0 if answers else 2)
 """
 

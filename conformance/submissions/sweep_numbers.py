@@ -52,6 +52,8 @@ def check_facts(data: Mapping[str, Any]) -> None:
     """Raise Refused unless who wrote a certificate, when, where and how long it took has the form of such facts."""
     for name in ("tiebreak", "machine", "instruction_sets"):
         require(is_text(data.get(name, "")), f"its {name} is no text")
+    settings = [text for pair in data.get("settings", {}).items() for text in pair]
+    require(all(map(is_text, settings)), "its settings are no texts")
     require(is_moment(data["created"]), "its created is no moment")
     for name in ("seconds", "backend_seconds"):
         require(is_duration(data.get(name, 0)), f"its {name} are no duration")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.adapters.settings import settings_of
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.intervals import Folded, Interval, join_folded
@@ -74,6 +76,7 @@ SCHEMA: dict[str, Any] = {
                 },
             },
         },
+        "settings": {"type": "object", "additionalProperties": {"type": "string"}},  # earlier ones have none
         "inputs": {"type": "integer", "minimum": 1},
         "counts": {
             "type": "object",
@@ -155,6 +158,7 @@ class SweepResult:
             "kernel": kernel_facts(),
             "machine": machine(),
             "instruction_sets": instruction_sets(),
+            "settings": settings_of(os.environ),
             "inputs": self.space.inputs,
             "counts": self.counts,
             "modes": self.modes,

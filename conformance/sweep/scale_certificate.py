@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.adapters.settings import settings_of
 from tiebreak.conformance.sweep.certificate import LARGEST as LONGEST
 from tiebreak.conformance.sweep.certificate import SCHEMA as OF_INPUTS
 from tiebreak.conformance.sweep.certificate import kernel_facts
@@ -41,6 +43,7 @@ SCHEMA: dict[str, Any] = {
     "properties": {
         **{name: {"const": value} for name, value in FORMAT.items()},
         **{name: OF_INPUTS["properties"][name] for name in ("operator", "space", "backend", "inputs", "faults")},
+        "settings": OF_INPUTS["properties"]["settings"],
         "assumes": {"type": "object", "additionalProperties": {"type": "string"}},
         "total": RESULTS,
         "parts": {"type": "object", "additionalProperties": RESULTS},
@@ -89,6 +92,7 @@ class ScaleResult:
             "kernel": kernel_facts(),
             "machine": machine(),
             "instruction_sets": instruction_sets(),
+            "settings": settings_of(os.environ),
             "assumes": dict(assumptions(self.space)),
             "inputs": self.space.inputs,
             "total": together(self.blocks),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,9 @@ from typing import Any, Protocol
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import spec_from_file
+from tiebreak.adapters.settings import differing_settings, settings_of
 from tiebreak.adapters.sweeping import AnySpace
+from tiebreak.conformance.running.journal import check_settings
 from tiebreak.conformance.sweep.block_sweeper import BLOCK_LIMIT, BlockSweeper
 from tiebreak.conformance.sweep.log import SweepLog
 from tiebreak.golden.errors import InvalidInput, NotMonotone, Unsupported
@@ -83,12 +86,13 @@ def record_blocks(
         if resume:
             log.read()
             check_same_sweep(log, header)
+            check_settings(str(log.path), log.header.get("settings"))
         left = blocks_left(space, log)
         facts = runner.begin(left, log.header.get("backend", {}))
         if resume:
             check_same_sweep(log, {"backend": facts})
         else:
-            log.begin(header | {"backend": facts})
+            log.begin(header | {"settings": settings_of(os.environ), "backend": facts})
         run_blocks(runner, space, left, log, progress)
     except NotMonotone:  # going on would come to the same input
         log.end()
@@ -170,7 +174,7 @@ def compared(
         "blocks": space.blocks,
         "changed_blocks": list(changed_blocks),
         "counts": dict(counts),
-        "changed": backend_changes(data["backend"], facts),
+        "changed": backend_changes(data["backend"], facts) | changed_settings(data),
         "faults": {str(block.number): block.fault for block in blocks if block.fault},
     }
 
@@ -184,3 +188,10 @@ def backend_changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str
             if pair[0] != pair[1]:
                 found[f"{part}: {name}"] = pair
     return found
+
+
+def changed_settings(data: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What changed, since a certificate, of the variables that libraries read; each as [then, now]."""
+    differing = differing_settings(data.get("settings"), settings_of(os.environ))
+    pairs = {f"settings: {row['name']}": (row["before"], row["after"]) for row in differing}
+    return {name: ["absent" if value is None else value for value in pair] for name, pair in pairs.items()}

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT, OUTPUT_FOLDER, WORDS, WholeNumber
-from tiebreak.cli.options import JSON, limit_options, run_folder
+from tiebreak.cli.options import DISCARD, JSON, limit_options, run_folder
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 
+OWN_FOLDER = Path("tiebreak-patterns")
 EXAMPLE = "Example:  tiebreak pattern run add -b onnxruntime"
 TYPE = click.option(
     "--type",
@@ -45,10 +46,11 @@ def pattern() -> None:
     "--output",
     "folder",
     type=OUTPUT_FOLDER,
-    default="tiebreak-patterns",
     metavar="DIR",
-    help="Folder for the records and the report. Default: tiebreak-patterns.",
+    help="Folder for the records and the report; what a pattern run left there is replaced. "
+    "Default: tiebreak-patterns, where a finished run stays.",
 )
+@DISCARD
 @JSON
 def run(
     patterns: tuple[str, ...],
@@ -57,7 +59,8 @@ def run(
     level: str,
     time_limit: float,
     memory_limit: int,
-    folder: Path,
+    folder: Path | None,
+    discard: bool,
     as_json: bool,
 ) -> None:
     """Run patterns, by name or as text, on every combination of codes; all patterns if none is named.
@@ -66,8 +69,9 @@ def run(
     rewrite changes a result.
     """
     from tiebreak.adapters.patterns.runtimes import RUNTIMES, check_runtime
-    from tiebreak.conformance.patterns.kept import PAGE, is_ours
+    from tiebreak.conformance.patterns.kept import PAGE, holds_finished, is_ours
     from tiebreak.conformance.patterns.main import pattern_job
+    from tiebreak.conformance.running.journal import check_unnamed
     from tiebreak.golden.patterns.catalogue import CATALOGUE
     from tiebreak.golden.patterns.text import pattern_of
     from tiebreak.golden.places import check_replaceable
@@ -75,6 +79,9 @@ def run(
 
     chosen = [pattern_of(words, type_) for words in dict.fromkeys(patterns or CATALOGUE)]
     names = [check_runtime(name) for name in dict.fromkeys(backends or RUNTIMES)]
+    if not (folder or discard):
+        check_unnamed(OWN_FOLDER, "to run elsewhere add -o DIR", holds_finished)
+    folder = folder or OWN_FOLDER
     check_replaceable(folder, "pattern run", is_ours)
 
     def tell(line: str) -> None:

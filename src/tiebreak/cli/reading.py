@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS, WholeNumber
-from tiebreak.cli.options import JSON, STRICT, check_apart, run_folder
+from tiebreak.cli.options import DISCARD, JSON, STRICT, check_apart, run_folder
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -145,18 +145,21 @@ def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
 @click.argument("folder", type=PATH)
 @click.option("--backend-name", type=NAME, required=True, help="What the report calls the device.")
 @click.option("--backend-version", type=NAME, help="Its version. Default: VERSION of NAME@VERSION, else unknown.")
-@run_folder("-o", "--output", type=OUTPUT_FOLDER, metavar="RUN_DIR", help="Default: FOLDER/run.")
+@run_folder("-o", "--output", type=OUTPUT_FOLDER, metavar="RUN_DIR", help="Default: FOLDER/run, where a run stays.")
+@DISCARD
 @STRICT
 @JSON
-def verify(
-    folder: Path, backend_name: str, backend_version: str | None, output: Path | None, strict: bool, as_json: bool
-) -> None:
+def verify(folder: Path, backend_name: str, backend_version: str | None, output: Path | None, **how: bool) -> None:
     """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
     from tiebreak.adapters.environments.named import split_release
     from tiebreak.conformance.offline.verify import verify_job
+    from tiebreak.conformance.running.journal import check_unnamed
 
+    run_dir = output or folder / "run"
+    if not (output or how["discard"]):
+        check_unnamed(run_dir, "to judge elsewhere add -o RUN_DIR")
     version = backend_version or split_release(backend_name)[1] or "unknown"
-    sys.exit(verify_job(folder, backend_name, version, output or folder / "run", as_json=as_json, strict=strict))
+    sys.exit(verify_job(folder, backend_name, version, run_dir, **how))
 
 
 @click.command(epilog="Example:  tiebreak repro D000001 --run tiebreak-run > repro.py")
