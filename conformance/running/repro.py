@@ -22,7 +22,7 @@ from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
-from tiebreak.conformance.running.replaying import replay_script
+from tiebreak.conformance.running.replaying import DEVIATES, FAILS, replay_script, replay_words
 from tiebreak.conformance.running.repro_calls import call_of_id, call_script, is_call
 from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
@@ -40,11 +40,11 @@ TIME_LIMIT = 10.0  # seconds for a case, for runs that recorded no limit
 
 
 class NoScript(InvalidInput):
-    """A backend writes no scripts; `words` after `tiebreak` replay the case."""
+    """A backend writes no scripts; `words` after `tiebreak` replay the case, and `tail` ends a script that does."""
 
-    def __init__(self, text: str, words: list[str]) -> None:
+    def __init__(self, text: str, words: list[str], tail: str) -> None:
         super().__init__(text)
-        self.words = words
+        self.words, self.tail = words, tail
 
 
 def reproducer(folder: Path, name: str, named: str = "") -> str:
@@ -65,7 +65,7 @@ def reproducer(folder: Path, name: str, named: str = "") -> str:
             return script_of_failure(run, failure, name, folder, named)
         return script_of_discrepancy(run, name, folder, named)
     except NoScript as reason:
-        return replay_script(f"{one_line(str(reason), 300)} ({name})", reason.words, "sys.exit(code)\n")
+        return replay_script(f"{one_line(str(reason), 300)} ({name})", reason.words, reason.tail)
 
 
 @contextmanager
@@ -117,9 +117,9 @@ def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
 def discrepancy_text(run: Run, name: str, row: dict[str, Any], backend: IsolatedBackend, folder: Path) -> str:
     case = case_of_row(row, folder)
     if row["cause_id"] == UNWRITTEN:
-        with advise_replay(run, row, folder):
+        with advise_replay(backend, row, folder, DEVIATES):
             return unwritten_script(f"{row['backend']}, {row['operator']}: {row['cause']} ({name})", case, row, backend)
-    with advise_replay(run, row, folder):
+    with advise_replay(backend, row, folder, DEVIATES):
         case, row = smallest_case(backend, case, row)
         lines = backend.reproducer(case.node.key, case.inputs)
     title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
@@ -141,7 +141,7 @@ def call_text(run: Run, name: str, folder: Path, named: str) -> str:
     finding = call_of_id(run, name, folder)
     row = {"backend": finding.backends[0]}
     with backend_of_row(run, row, folder, named) as backend:
-        return call_script(run, finding, spec_of(run, row), backend, folder)
+        return call_script(run, finding, backend, folder)
 
 
 def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
@@ -159,7 +159,7 @@ def check_was_run(row: dict[str, Any], name: str) -> None:
 def failure_text(run: Run, row: dict[str, Any], name: str, backend: IsolatedBackend, folder: Path) -> str:
     check_was_run(row, name)
     case = case_of_row(row, folder)
-    with advise_replay(run, row, folder):
+    with advise_replay(backend, row, folder, FAILS):
         lines = backend.reproducer(case.node.key, case.inputs)
     failure = Failure(
         str(row["verdict"]),
@@ -211,14 +211,14 @@ def backend_of_row(run: Run, row: dict[str, Any], folder: Path, named: str) -> I
 
 
 @contextmanager
-def advise_replay(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
+def advise_replay(backend: IsolatedBackend, row: dict[str, Any], folder: Path, tail: str) -> Iterator[None]:
     """If the backend writes no scripts, raise NoScript with the command that replays the case in Tiebreak."""
     try:
         yield
     except Unsupported as reason:
-        words = ["run", "-b", spec_of(run, row), "--case", str(row["case"]), "--from", str(folder)]
+        words = replay_words([backend.spec], [str(row["case"])], folder)
         command = shlex.join(["tiebreak", *words])
-        raise NoScript(f"{row['backend']}: {reason}; to replay the case: {command}", words) from None
+        raise NoScript(f"{row['backend']}: {reason}; to replay the case: {command}", words, tail) from None
 
 
 def spec_of(run: Run, row: dict[str, Any]) -> str:
