@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from tiebreak.golden.errors import InvalidInput
+
+TIMES = 8  # runs, where chance may tell whether a process answers otherwise
 HEAD = """# {title}
-{note}import importlib.util
+# Exits with 1 while that is so, with 0 once it is not, with 2 if it can't be asked.
+import importlib.util
 import json
 import os
 import subprocess
@@ -19,27 +25,52 @@ if importlib.util.find_spec("tiebreak") is None:
 if not os.path.isdir({here!r}):
     print("there is no folder", {here!r})
     sys.exit(2)
-folder = tempfile.mkdtemp(prefix="tiebreak-replay-") + "/run"
 words = {words!r}
-code = subprocess.call([sys.executable, "-m", "tiebreak", *words, "-o", folder], cwd={here!r})
-if not os.path.exists(folder + "/run.json"):
-    print("No run was made")
-    sys.exit(2)
-print(f"The run and its report stay in {{folder}}; to print the report again: tiebreak report {{folder}}")
-with open(folder + "/run.json", encoding="utf-8") as file:
-    info = json.load(file)
+for _ in range({times}):
+    folder = tempfile.mkdtemp(prefix="tiebreak-replay-") + "/run"
+    code = subprocess.call([sys.executable, "-m", "tiebreak", *words, "-o", folder], cwd={here!r})
+    if not os.path.exists(folder + "/run.json"):
+        print("No run was made")
+        sys.exit(2)
+    print(f"The run and its report stay in {{folder}}; to print the report again: tiebreak report {{folder}}")
+    with open(folder + "/run.json", encoding="utf-8") as file:
+        info = json.load(file)
+    if {there}:
+        sys.exit(1)
+sys.exit(0 if {gone} else 2)
 """
-# The last line of a script: it exits with 1 while what was found is there, with 0 once it is not, else with 2.
-DEVIATES = "sys.exit(code if code in (0, 1) else 2)\n"
-FAILS = 'sys.exit(1 if info["failures"] else 0 if code in (0, 1) else 2)\n'
 
 
-def replay_script(title: str, words: Sequence[str], tail: str, *, note: str = "") -> str:
-    """A script that calls `tiebreak` with these words and a new folder; `tail` says its exit code, from `code`.
+@dataclass(frozen=True)
+class Seen:
+    """Expressions for whether what was found is there, or else gone, by the exit `code` and the `info` of run.json."""
 
-    `tail` also finds run.json as `info`. The call is made in today's folder, in which a backend may have its files.
+    there: str
+    gone: str = "code in (0, 1)"
+
+
+DEVIATES = Seen("code == 1")
+FAILS = Seen('info["failures"]')
+
+
+class NoScript(InvalidInput):
+    """A backend writes no scripts; `words` after `tiebreak` replay the case, and `seen` tells what that shows.
+
+    `text` ends with what the command does.
     """
-    return HEAD.format(title=title, note=note, words=list(words), here=str(Path.cwd())) + tail
+
+    def __init__(self, text: str, words: Sequence[str], seen: Seen, *, times: int = 1) -> None:
+        super().__init__(f"{text}: {shlex.join(['tiebreak', *words])}")
+        self.words, self.seen, self.times = words, seen, times
+
+
+def replay_script(title: str, words: Sequence[str], seen: Seen, *, times: int = 1) -> str:
+    """A script that calls `tiebreak` with these words and a new folder, up to so many times.
+
+    The calls are made in today's folder, in which a backend may have its files.
+    """
+    here = str(Path.cwd())
+    return HEAD.format(title=title, words=list(words), here=here, times=times, there=seen.there, gone=seen.gone)
 
 
 def replay_words(specs: Iterable[str], cases: Iterable[str], folder: Path) -> list[str]:
