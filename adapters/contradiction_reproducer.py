@@ -78,7 +78,7 @@ print("the answer is", "0x" + bits, "that is", element[0], "by", library)"""
 def contradiction_script(title: str, operands: Sequence[Sequence[str]], sides: tuple[AnswerSide, AnswerSide]) -> str:
     """The script's text: it exits with 1 while the answers differ, with 0 once they do not, with 2 if it can't ask.
 
-    Where both sides are one call, it is asked in several processes.
+    Where both sides are one call, it is asked in several processes, and one that fails where another answers differs.
     """
     one, other = (side.source for side in sides)
     told = ", ".join(f"{name} = {value} ({bits})" for name, bits, value in operands)
@@ -104,21 +104,25 @@ def quoted(source: str) -> str:
 
 
 ASK = """
+FAILED = "could not run:"
+
+
 def answer(source, variables):
     environment = {**os.environ, **variables}
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=environment)
     told = [line for line in done.stdout.splitlines() if line.startswith("the answer is ")]
-    if not told:
-        print(f"could not run: exit status {done.returncode}: {done.stderr.strip()[-300:]}")
-        sys.exit(2)
-    return told[-1]
+    return told[-1] if told else f"{FAILED} exit status {done.returncode}: {done.stderr.strip()[-300:]}"
 
 
 print("operands:", OPERANDS)
 answers = [answer(*side) for side in zip((ONE, OTHER), VARIABLES) for _ in range(TIMES)]
+failed = [told for told in answers if told.startswith(FAILED)]
+if len(failed) > (len(answers) - 1 if ONE == OTHER else 0):
+    print(failed[0])
+    sys.exit(2)
 for told, where in zip((answers[0], answers[-1]), RECORDED):
     print(f"{told}; recorded {where}")
-different = len({told.partition(" that is ")[0] for told in answers})
+different = len({FAILED if told in failed else told.partition(" that is ")[0] for told in answers})
 print(f"{different} different answers in {len(answers)} processes")
 sys.exit(1 if different > 1 else 0)
 """.strip("\n")

@@ -21,6 +21,7 @@ from tiebreak.reports.libraries import libraries_of, library_of
 from tiebreak.reports.markdown import repro_code
 from tiebreak.reports.progress import DoneLines
 from tiebreak.reports.records import Run
+from tiebreak.reports.repro_command import shown_backends
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.severity import percent, severity, severity_rank, share_text
 from tiebreak.reports.story import CHAPTERS, Chapter, Finding, operator_names, story
@@ -115,7 +116,7 @@ def plain_file(run: Run, chapter: Chapter, finding: Finding, script: tuple[str, 
     """A contradiction, or a crash, a hang or another failure: no document is needed to see it."""
     known = {str(one["name"]): str(one["version"]) for one in run.info["backends"]}
     library = libraries_of(run.info)[finding.backends[0]].rpartition(" ")[0]
-    spec = next(str(one.get("spec", "")) for one in run.info["backends"] if one["name"] == finding.backends[0])
+    specs = {str(one["name"]): str(one.get("spec", "")) for one in run.info["backends"]}
     parts = [
         f"# {md(f'{library}, {operator_names(finding.operators)}: {finding.what}')}",
         "\n".join(facts_of_asking(run, [f"{name} {known[name]}" for name in finding.backends])),
@@ -124,7 +125,7 @@ def plain_file(run: Run, chapter: Chapter, finding: Finding, script: tuple[str, 
         "## What happens",
         "\n\n".join(md(text) for text in (finding.what, finding.shown, *messages(run, finding)) if text),
         "## Reproduce",
-        "\n\n".join(reproduced(finding.ids[0], script, spec)),
+        "\n\n".join(reproduced(finding.ids[0], script, *(specs[name] for name in shown_backends(finding)))),
         "## How often",
         f"{md(finding.how_much)}; ids in the run: {md(', '.join(finding.ids))}.",
     ]
@@ -237,15 +238,17 @@ def spec_of(run: Run, cause: FoldedCause) -> str:
     return next(str(one.get("spec", "")) for one in run.info["backends"] if one["name"] == cause.row["backend"])
 
 
-def reproduced(id: str, script: tuple[str, str], spec: str) -> Iterator[str]:
+def reproduced(id: str, script: tuple[str, str], *specs: str) -> Iterator[str]:
     text, reason = script
     if text:
         fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
         yield "The script needs the library and NumPy, and ends with 1 while the result is wrong."
         yield f"{fence}python\n{text.rstrip()}\n{fence}"
     else:
-        command = repro_code(id, "RUN_DIR", spec)
-        if ":" in spec:  # a record does not choose what code runs, so a backend of one's own is started by hand only
+        command = repro_code(id, "RUN_DIR", *specs)
+        if any(
+            ":" in spec for spec in specs
+        ):  # a record does not choose what code runs, so a backend of one's own is started by hand only
             yield f"{command} prints a script: this page has none, since it starts no backend of your own."
         else:
             yield f"{command} would print a script. None could be made: {md(one_line(reason, 300))}"

@@ -186,13 +186,12 @@ def operand_values(text: str) -> str:
     return ", ".join(f"{name} {value}" for name, _, value in json.loads(text))
 
 
-def repro_code(name: str, folder: str, spec: str) -> str:
+def repro_code(name: str, folder: str, *specs: str) -> str:
     """`tiebreak repro` as a code span. Words that a code span in a table can't hold become RUN_DIR and BACKEND."""
-    if not re.fullmatch(r"[CD]\d{1,9}", name, re.ASCII):
+    if not re.fullmatch(r"[ACDFRS]\d{1,9}", name, re.ASCII):
         return ""
-    words = repro_words(name, folder if SAFE.match(folder) else "RUN_DIR", spec)
-    words[-1] = words[-1] if SAFE.match(words[-1]) else "BACKEND"
-    return f"`{shlex.join(words)}`"
+    words = repro_words(name, folder if SAFE.match(folder) else "RUN_DIR", *specs)
+    return f"`{shlex.join(word if SAFE.match(word) else 'BACKEND' for word in words)}`"
 
 
 def header(*names: str) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from tiebreak.reports.first_screen import (
 )
 from tiebreak.reports.records import Run
 from tiebreak.reports.refusals import refusal_text
-from tiebreak.reports.repro_command import repro_words
+from tiebreak.reports.repro_command import repro_words, shown_backends
 from tiebreak.reports.severity import percent, share_text
 from tiebreak.reports.story import Chapter, operator_names, story
 from tiebreak.reports.summary import MOST_TYPED_ROWS, shown_counts, typed_table, verdict_table
@@ -164,7 +164,8 @@ def command_of(run: Run, one: Headline, folder: str) -> str:
     specs = {str(row["name"]): str(row.get("spec", "")) for row in run.info["backends"]}
     if not id_of(one):
         return ""
-    return shlex.join(repro_words(one.finding.ids[0], folder, specs.get(one.finding.backends[0], "")))
+    asked = (specs.get(name, "") for name in shown_backends(one.finding))
+    return shlex.join(repro_words(one.finding.ids[0], folder, *asked))
 
 
 def further_causes(

@@ -15,7 +15,7 @@ from recorded_versions import recorded
 from tiebreak.cli import main
 from tiebreak.conformance.semantics.cause_sentences import SENTENCES
 from tiebreak.golden.verdicts import DOMAINS
-from tiebreak.reports.finding_files import fixes, safe_name
+from tiebreak.reports.finding_files import fixes, reproduced, safe_name
 from tiebreak.reports.findings import public_issues
 from tiebreak.reports.folding import folded_causes
 from tiebreak.reports.records import read_run
@@ -84,6 +84,13 @@ def test_a_backend_of_the_users_own_has_no_script_but_the_reason(tmp_path: Path)
     shutil.rmtree(tmp_path / "out")
     assert CliRunner().invoke(main, ["findings", str(runs / "hostile"), "-o", str(tmp_path / "out")]).exit_code == 0
     assert "<script" not in "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "out").rglob("*.md"))
+
+
+@pytest.mark.parametrize("id", ["A001", "C001", "D000001", "F001", "R001", "S001"])
+def test_whatever_repro_takes_has_its_command(id: str) -> None:
+    (told,) = reproduced(id, ("", "it is not run"), "flip.py:One", "flip.py:Two")
+    assert told.startswith(f"`tiebreak repro {id} --run RUN_DIR -b flip.py:One -b flip.py:Two` prints a script")
+    assert "`" not in "".join(reproduced(id, ("", ""), "a`b:c")).replace("`tiebreak", "", 1).replace("BACKEND`", "", 1)
 
 
 def test_runs_of_other_operators_make_one_folder(written: tuple[Path, Path], tmp_path: Path) -> None:

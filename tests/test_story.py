@@ -6,10 +6,12 @@ from typing import Any
 
 import pandas as pd
 
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.both_answers import number_contradictions
 from tiebreak.conformance.running.backends import run_cases, running_backends
 from tiebreak.conformance.running.recording import BackendRecords, record
-from tiebreak.conformance.running.repeating import repeated_rows
+from tiebreak.conformance.running.repeating import repeated_rows, rows_by_operator
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.verdicts import NOT_ASKED
@@ -192,6 +194,30 @@ def test_another_process_that_answers_otherwise_is_found(tmp_path: Any) -> None:
             record(records, case, backend.run_batch([case], lambda case, outcome: None)[0])
             (row,) = repeated_rows(backend, records)
         assert (row["cases"], row["differ"], row["first"]) == (1, differ, "c" if differ else "")
+
+
+def test_another_process_that_fails_is_found_with_operands_and_an_id() -> None:
+    """A code against how the other call ended; of an empty case alone there are no operands."""
+    import numpy as np
+
+    cases = [
+        Case(f"c{size}", make_node(QL), (np.ones(size, np.float32), np.float32(1), np.uint8(0))) for size in (3, 0)
+    ]
+    records = BackendRecords({"name": "lib", "version": "1"})
+    for case in cases:
+        record(records, case, Outcome("ok", (np.ones(case.size, np.uint8),)))
+    ends = Outcome("error", message="it broke"), Outcome("crash", message="exit status 9")
+    for asked in (list(zip(cases, ends, strict=True)), [(cases[1], ends[1])]):
+        (row,) = rows_by_operator(records, asked)
+        run = a_run(repeated=[row])
+        number_contradictions(run.info)
+        (finding,) = story(run)[0].findings
+        assert finding.ids == ("S001",) and row["differ"] == len(asked)
+        said = (
+            "1 by lib in c3, error: it broke by lib" if len(asked) > 1 else "an empty output by lib in c0, crash: exit"
+        )
+        assert said in finding.shown
+        assert ("x = 1.0 (0x3f800000), " in finding.shown) == (len(asked) > 1)
 
 
 def test_what_tiebreak_did_not_ask_is_no_refusal(tmp_path: Any) -> None:

@@ -75,6 +75,23 @@ def test_the_script_exits_with_1_while_the_answers_differ(tmp_path: Path, second
     assert ("the answer is 0x03" in done.stdout) == (code == 1)
 
 
+@pytest.mark.parametrize(("fails", "code"), [("first", 1), ("each", 2)])
+def test_a_process_that_fails_where_another_answers_differs(tmp_path: Path, fails: str, code: int) -> None:
+    lines = f"""
+import os
+library = "numpy"
+if {fails == "each"} or not os.path.exists({str(tmp_path / "asked")!r}):
+    open({str(tmp_path / "asked")!r}, "w").close()
+    raise RuntimeError("it broke")
+outputs = (x,)
+"""
+    side = AnswerSide([ShownCall(NODE, INPUTS, lines)], 0, 0, "where", "it")
+    script = tmp_path / "script.py"
+    script.write_text(contradiction_script("title", [], (side, side)), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == code and "RuntimeError: it broke" in done.stdout, done.stdout + done.stderr
+
+
 def test_one_call_before_another_is_part_of_an_answer(tmp_path: Path) -> None:
     """What a call leaves behind in a session, which is built once: the second answer is that of the call before it."""
     leaves = 'library, session = "numpy", {}\noutputs = (session.setdefault("left", x),)'

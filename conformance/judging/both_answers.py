@@ -20,11 +20,12 @@ LISTS = ("repeated", "paths", "pairs", "relations")  # of run.json, with a row f
 
 @dataclass(frozen=True)
 class Given:
-    """The codes (flat, output by output) that a backend gave for a case."""
+    """The codes (flat, output by output) that a backend gave for a case, or how the call ended without any."""
 
     backend: str
     case: Case
     codes: Array
+    ended: str = ""
 
 
 def example_of(one: Given, other: Given, counted: Array | None = None) -> Row | None:
@@ -37,19 +38,35 @@ def example_of(one: Given, other: Given, counted: Array | None = None) -> Row | 
     places = np.flatnonzero(differ if counted is None else differ & counted)
     if not places.size:
         return None
-    at = int(places[0])
+    return element_example(one, other, int(places[0]))
+
+
+def element_example(one: Given, other: Given, at: int) -> Row:
+    """The answers to an element, with its operands."""
     problems = problems_of(one.case)
     output, own = next((n, own) for n, own in enumerate(output_slices(problems)) if at < own.stop)
     index, problem = at - own.start, problems[output]
     operands = element_operands(problem, one.case.node, index)
-    answers = [answer_of(given, int(given.codes[at]), index, problem.result) for given in (one, other)]
+    answers = [answer_of(given, at, index, problem.result) for given in (one, other)]
     found = [[name, *bits_and_decimal(code, element)] for name, code, element in operands]
     return {"output": problem.output, "operands": found, "answers": answers}
 
 
-def answer_of(given: Given, code: int, index: int, kind: Any) -> Row:
-    bits, value = bits_and_decimal(code, kind)
+def answer_of(given: Given, at: int, index: int, kind: Any) -> Row:
+    bits, value = (given.ended, given.ended) if given.ended else bits_and_decimal(int(given.codes[at]), kind)
     return {"backend": given.backend, "case": given.case.id, "index": index, "bits": bits, "value": value}
+
+
+def example_of_ends(one: Given, other: Given) -> Row:
+    """That two calls ended otherwise, one of them without codes: the first element, if there is any."""
+    problems = problems_of(one.case)
+    if one.case.size:
+        at = next(own.start for own in output_slices(problems) if own.stop)
+        return element_example(one, other, at)
+    answers = [{"backend": given.backend, "case": given.case.id, "index": 0} for given in (one, other)]
+    ends = (given.ended or "an empty output" for given in (one, other))
+    told = [{**answer, "bits": end, "value": end} for answer, end in zip(answers, ends, strict=True)]
+    return {"output": problems[0].output, "operands": [], "answers": told}
 
 
 def first_example(pairs: Iterable[tuple[Given, Given]]) -> Row | None:

@@ -9,12 +9,14 @@ import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.judging.both_answers import Given, first_example, with_example
+from tiebreak.conformance.judging.both_answers import Given, example_of_ends, first_example, with_example
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.golden.messages import gist
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.untrusted_text import one_line
 from tiebreak.golden.verdicts import FAILED
 
 Again = tuple[Case, Outcome]
@@ -61,7 +63,7 @@ def rows_by_operator(records: BackendRecords, asked: Sequence[Again]) -> Iterato
         other = [one for one in own if answers_differ(records, *one)]
         first = other[0][0].id if other else ""
         row = {"backend": records.name, "operator": operator, "cases": len(own), "differ": len(other), "first": first}
-        yield with_example(row, first_example(both_answers(records, other)))
+        yield with_example(row, first_example(both_answers(records, other)) or other_end(records, other))
 
 
 def both_answers(records: BackendRecords, asked: Sequence[Again]) -> Iterator[tuple[Given, Given]]:
@@ -70,6 +72,27 @@ def both_answers(records: BackendRecords, asked: Sequence[Again]) -> Iterator[tu
         codes = codes_again(case, outcome)
         if case.id in records.outputs and codes is not None:
             yield Given(records.name, case, records.outputs[case.id]), Given(records.name, case, codes)
+
+
+def other_end(records: BackendRecords, asked: Sequence[Again]) -> dict[str, Any] | None:
+    """An example of the smallest case that has elements, where one of the two calls has no codes; None of no cases."""
+    if not asked:
+        return None
+    case, outcome = min(asked, key=lambda one: (not one[0].size, one[0].size, one[0].id))
+    recorded = records.outcomes[records.cases.index(case)]
+    one, other = (
+        Given(records.name, case, np.empty(0), how_it_ended(ended))
+        if codes is None
+        else Given(records.name, case, codes)
+        for codes, ended in ((records.outputs.get(case.id), recorded), (codes_again(case, outcome), outcome))
+    )
+    return example_of_ends(one, other)
+
+
+def how_it_ended(outcome: Outcome) -> str:
+    """The status of a call without usable outputs, and what the backend said."""
+    status = "outputs of another form" if outcome.status == "ok" else outcome.status
+    return one_line(f"{status}: {gist(outcome.message)}" if outcome.message else status, 200)
 
 
 def answers_differ(records: BackendRecords, case: Case, outcome: Outcome) -> bool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import shlex
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,14 @@ import numpy as np
 
 from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
-from tiebreak.adapters.registry import spec_from_file
+from tiebreak.adapters.registry import check_spec, spec_from_file
 from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
-from tiebreak.conformance.running.replaying import replay_script
+from tiebreak.conformance.running.replaying import DEVIATES, FAILS, NoScript, Seen, replay_script, replay_words
 from tiebreak.conformance.running.repro_calls import call_of_id, call_script, is_call
 from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
@@ -39,33 +38,26 @@ from tiebreak.reports.rows import result_rows, rows_of
 TIME_LIMIT = 10.0  # seconds for a case, for runs that recorded no limit
 
 
-class NoScript(InvalidInput):
-    """A backend writes no scripts; `words` after `tiebreak` replay the case."""
-
-    def __init__(self, text: str, words: list[str]) -> None:
-        super().__init__(text)
-        self.words = words
-
-
-def reproducer(folder: Path, name: str, named: str = "") -> str:
-    """The script for one finding of a run. `named` is the backend's spec if it is not one of Tiebreak's own.
+def reproducer(folder: Path, name: str, *named: str) -> str:
+    """The script for one finding of a run. `named` are the specs of its backends that are not Tiebreak's own.
 
     `name` is the id of a discrepancy, a root cause (for its smallest witness), a contradiction, a failure, a call, or a
     case that failed. If the backend writes no scripts, this one replays the case in Tiebreak. InvalidInput for an
     unknown id.
     """
     run = read_run(folder)
-    if is_contradiction(name):
-        return contradiction_text(run, name, folder, named)
     if is_call(name):
         return call_text(run, name, folder, named)
-    failure = failure_of(run, name, folder)
     try:
+        if is_contradiction(name):
+            return contradiction_text(run, name, folder, named)
+        failure = failure_of(run, name, folder)
         if failure is not None:
             return script_of_failure(run, failure, name, folder, named)
         return script_of_discrepancy(run, name, folder, named)
     except NoScript as reason:
-        return replay_script(f"{one_line(str(reason), 300)} ({name})", reason.words, "sys.exit(code)\n")
+        title = f"{one_line(str(reason), 300)} ({name})"
+        return replay_script(title, reason.words, reason.seen, times=reason.times)
 
 
 @contextmanager
@@ -107,7 +99,7 @@ def is_contradiction(name: str) -> bool:
     return re.fullmatch(r"S\d+", name) is not None
 
 
-def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
+def script_of_discrepancy(run: Run, name: str, folder: Path, named: Sequence[str]) -> str:
     """The script of a discrepancy; its case is cut down to the fewest elements that still show it."""
     row = discrepancy_row(run, discrepancy_id_of(run, name, folder), folder)
     with backend_of_row(run, row, folder, named) as backend:
@@ -117,16 +109,16 @@ def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
 def discrepancy_text(run: Run, name: str, row: dict[str, Any], backend: IsolatedBackend, folder: Path) -> str:
     case = case_of_row(row, folder)
     if row["cause_id"] == UNWRITTEN:
-        with advise_replay(run, row, folder):
+        with advise_replay(backend, row, folder, DEVIATES):
             return unwritten_script(f"{row['backend']}, {row['operator']}: {row['cause']} ({name})", case, row, backend)
-    with advise_replay(run, row, folder):
+    with advise_replay(backend, row, folder, DEVIATES):
         case, row = smallest_case(backend, case, row)
         lines = backend.reproducer(case.node.key, case.inputs)
     title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
     return discrepancy_script(title, case.node, case.inputs, wanted_element(case, row), lines)
 
 
-def contradiction_text(run: Run, name: str, folder: Path, named: str) -> str:
+def contradiction_text(run: Run, name: str, folder: Path, named: Sequence[str]) -> str:
     """The script of a contradiction; the backends that gave its answers are started for it."""
     with ExitStack() as stack:
 
@@ -136,15 +128,15 @@ def contradiction_text(run: Run, name: str, folder: Path, named: str) -> str:
         return contradiction_script_of(run, name, folder, started)
 
 
-def call_text(run: Run, name: str, folder: Path, named: str) -> str:
+def call_text(run: Run, name: str, folder: Path, named: Sequence[str]) -> str:
     """The script of a call that is answered or refused."""
     finding = call_of_id(run, name, folder)
     row = {"backend": finding.backends[0]}
     with backend_of_row(run, row, folder, named) as backend:
-        return call_script(run, finding, spec_of(run, row), backend, folder)
+        return call_script(run, finding, backend, folder)
 
 
-def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
+def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: Sequence[str]) -> str:
     """The script of a failure with its case as it is; nothing that fails is run here."""
     check_was_run(row, name)
     with backend_of_row(run, row, folder, named) as backend:
@@ -159,7 +151,7 @@ def check_was_run(row: dict[str, Any], name: str) -> None:
 def failure_text(run: Run, row: dict[str, Any], name: str, backend: IsolatedBackend, folder: Path) -> str:
     check_was_run(row, name)
     case = case_of_row(row, folder)
-    with advise_replay(run, row, folder):
+    with advise_replay(backend, row, folder, FAILS):
         lines = backend.reproducer(case.node.key, case.inputs)
     failure = Failure(
         str(row["verdict"]),
@@ -199,26 +191,36 @@ def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
 
 
 @contextmanager
-def backend_of_row(run: Run, row: dict[str, Any], folder: Path, named: str) -> Iterator[IsolatedBackend]:
+def backend_of_row(run: Run, row: dict[str, Any], folder: Path, named: Sequence[str]) -> Iterator[IsolatedBackend]:
     """The backend of a row, closed afterwards."""
-    backend = IsolatedBackend(spec_from_file(spec_of(run, row), named, f"{folder} (add -b BACKEND)"))
+    backend = (
+        named_backend(run, row, named)
+        if named
+        else IsolatedBackend(spec_from_file(spec_of(run, row), "", f"{folder} (add -b BACKEND)"))
+    )
     try:
-        if named:
-            check_same_backend(backend, row, run, named)
         yield backend
     finally:
         backend.close()
 
 
+def named_backend(run: Run, row: dict[str, Any], named: Sequence[str]) -> IsolatedBackend:
+    """The one of the backends that the user `named` which a row is of: where names are equal, by its spec."""
+    *others, last = sorted(named, key=lambda spec: spec == spec_of(run, row), reverse=True)
+    for spec in others:
+        with suppress(InvalidInput):
+            return started_backend(run, row, spec)
+    return started_backend(run, row, last)
+
+
 @contextmanager
-def advise_replay(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
+def advise_replay(backend: IsolatedBackend, row: dict[str, Any], folder: Path, seen: Seen) -> Iterator[None]:
     """If the backend writes no scripts, raise NoScript with the command that replays the case in Tiebreak."""
     try:
         yield
     except Unsupported as reason:
-        words = ["run", "-b", spec_of(run, row), "--case", str(row["case"]), "--from", str(folder)]
-        command = shlex.join(["tiebreak", *words])
-        raise NoScript(f"{row['backend']}: {reason}; to replay the case: {command}", words) from None
+        words = replay_words([backend.spec], [str(row["case"])], folder)
+        raise NoScript(f"{row['backend']}: {reason}; to replay the case", words, seen) from None
 
 
 def spec_of(run: Run, row: dict[str, Any]) -> str:
@@ -231,14 +233,17 @@ def case_of_row(row: dict[str, Any], folder: Path) -> Case:
     return case
 
 
-def check_same_backend(backend: IsolatedBackend, row: dict[str, Any], run: Run, named: str) -> None:
-    """InvalidInput if the backend that the user `named` is not the one of the discrepancy."""
+def started_backend(run: Run, row: dict[str, Any], spec: str) -> IsolatedBackend:
+    """The backend of a spec. InvalidInput if it is not the one of the discrepancy."""
+    backend = IsolatedBackend(check_spec(spec))
     backend.start()
     recorded = next(one for one in run.info["backends"] if one["name"] == row["backend"])
     plain = re.sub(r" \(\d+\)$", "", str(row["backend"]))  # without the number that a run gives to equal names
-    if backend.name not in (plain, row["backend"]):
-        is_of = f"{row['backend']} {recorded['version']}, run as {recorded.get('spec', '')}"
-        raise InvalidInput(f"-b {named} is the backend {backend.name} {backend.version}; the discrepancy is of {is_of}")
+    if backend.name in (plain, row["backend"]):
+        return backend
+    backend.close()
+    is_of = f"{row['backend']} {recorded['version']}, run as {recorded.get('spec', '')}"
+    raise InvalidInput(f"-b {spec} is the backend {backend.name} {backend.version}; the discrepancy is of {is_of}")
 
 
 def discrepancy_id_of(run: Run, name: str, folder: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tiebreak.adapters.failure_reproducer import answered_script
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
-from tiebreak.conformance.running.replaying import replay_script
+from tiebreak.conformance.running.replaying import Seen, in_any_folder, replay_script, replay_words
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Case
@@ -18,16 +18,13 @@ from tiebreak.golden.verdicts import NOT_ASKED
 from tiebreak.reports.records import Run
 from tiebreak.reports.story import Finding, calls
 
-NOTE = "# Exits with 1 while that is so, with 0 once it is not, with 2 if it can't be asked.\n"
-REFUSED = f"sys.exit({ {EXIT_NOTHING_RAN: 1, 0: 0, 1: 0} }.get(code, 2))\n"
-ANSWERED = """
-with open(folder + "/run.json", encoding="utf-8") as file:
-    rows = json.load(file)["forbidden"]
-answers = {{row["answer"] for row in rows if row["what"] == {what!r}}}
-print("forbidden:", {what!r}, *sorted(answers))
-answers -= {{"not asked"}}
-sys.exit(1 if answers - {{"rejected"}} else 0 if answers else 2)
-"""
+REFUSED = Seen(f"code == {EXIT_NOTHING_RAN}")
+
+
+def answered(what: str) -> Seen:
+    """That the forbidden call which does this is answered; it is gone once each is rejected."""
+    answers = f'{{row["answer"] for row in info["forbidden"] if row["what"] == {what!r}}} - {{"not asked"}}'
+    return Seen(f'({answers}) - {{"rejected"}}', answers)
 
 
 def is_call(name: str) -> bool:
@@ -42,19 +39,19 @@ def call_of_id(run: Run, name: str, folder: Path) -> Finding:
     return found[name]
 
 
-def call_script(run: Run, finding: Finding, spec: str, backend: IsolatedBackend, folder: Path) -> str:
+def call_script(run: Run, finding: Finding, backend: IsolatedBackend, folder: Path) -> str:
     """The script of a finding. Which part refused a node shows in Tiebreak only, so that script calls it."""
-    (name,), words = finding.ids, ["run", "-b", spec]
+    (name,) = finding.ids
     title = one_line(f"{finding.backends[0]}, {finding.operators[0]}: {finding.what} ({name})", 300)
     if name.startswith("R"):
-        words += ["--case", refused_case(run, finding), "--from", str(folder.absolute())]
-        return replay_script(title, words, REFUSED, note=NOTE)
+        words = replay_words([backend.spec], [refused_case(run, finding)], folder)
+        return replay_script(title, words, REFUSED)
     what, case = forbidden_of(run, finding)
     try:
         return answered_script(title, case.node, case.inputs, backend.reproducer(case.node.key, case.inputs))
     except Unsupported:
-        words += ["--operator", finding.operators[0], "--level", "brief"]
-        return replay_script(title, words, ANSWERED.format(what=what), note=NOTE, imports="import json\n")
+        words = ["run", "-b", in_any_folder(backend.spec), "--operator", finding.operators[0], "--level", "brief"]
+        return replay_script(title, words, answered(what))
 
 
 def refused_case(run: Run, finding: Finding) -> str:

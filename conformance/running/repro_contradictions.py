@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from tiebreak.adapters.contradiction_reproducer import AnswerSide, ShownCall, co
 from tiebreak.adapters.filled_memory import BYTES, filling
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.both_answers import contradicting_rows, two_answers
+from tiebreak.conformance.judging.both_answers import LISTS, contradicting_rows, two_answers
+from tiebreak.conformance.running.replaying import TIMES, NoScript, Seen, in_any_folder, replay_words
 from tiebreak.conformance.running.unwritten import calls_before
-from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operator_names import short_name
 from tiebreak.golden.problems import problems_of
@@ -24,19 +25,46 @@ Started = Callable[[str], IsolatedBackend]  # by a backend's name in the run
 
 
 def contradiction_script_of(run: Run, name: str, folder: Path, started: Started) -> str:
-    """The script of a contradiction's id. InvalidInput of an unknown one; Unsupported of a backend without scripts."""
+    """The script of a contradiction's id. InvalidInput of an unknown one; NoScript of a backend without scripts."""
     found = two_answers(run.info, name)
     if found is None:
         known = ", ".join([str(row["id"]) for row in contradicting_rows(run.info) if "id" in row][:40])
         raise InvalidInput(f"{folder}: no contradiction {name!r}; it has {known or 'none'}")
     row, example, answers = found
     cases = cases_of([str(one["case"]) for one in answers], operators_of(row), folder)
-    one, other = (
-        side_of(started(str(answer["backend"])), cases[str(answer["case"])], example, answer) for answer in answers
-    )
+    backends = [started(str(answer["backend"])) for answer in answers]
     who = " and ".join(dict.fromkeys(str(answer["backend"]) for answer in answers))
     title = f"{who}, {', '.join(map(short_name, operators_of(row)))}: two answers to the same numbers ({name})"
+    try:
+        one, other = (
+            side_of(backend, cases[str(answer["case"])], example, answer)
+            for backend, answer in zip(backends, answers, strict=True)
+        )
+    except Unsupported as reason:
+        kind, specs = kind_of(run.info, row), list(dict.fromkeys(backend.spec for backend in backends))
+        raise no_script(f"{who}: {reason}", kind, specs, list(cases.values()), folder) from None
     return contradiction_script(title, example["operands"], (one, other))
+
+
+def kind_of(info: Mapping[str, Any], row: dict[str, Any]) -> str:
+    """The list of run.json in which a contradiction stands."""
+    return next(name for name in LISTS if any(row is one for one in info.get(name, [])))
+
+
+def no_script(reason: str, kind: str, specs: list[str], cases: list[Case], folder: Path) -> NoScript:
+    """What asks Tiebreak for both answers again.
+
+    A run of single cases asks no other process, so that is asked in a brief run of the case's types, and again: chance
+    may tell which process answers how.
+    """
+    seen = Seen(f'any("id" in row for row in info.get({kind!r}, []))')
+    if kind == "repeated":
+        node = cases[0].node
+        types = ["--input-type", node.input_type, "--type", node.output_type]
+        words = ["run", "-b", in_any_folder(specs[0]), "--operator", node.operator, *types, "--level", "brief"]
+        return NoScript(f"{reason}; to ask another process again", words, seen, times=TIMES)
+    words = replay_words(specs, [case.id for case in cases], folder)
+    return NoScript(f"{reason}; to ask for both answers again", words, seen)
 
 
 def operators_of(row: dict[str, Any]) -> list[str]:

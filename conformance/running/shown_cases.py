@@ -38,11 +38,11 @@ def shown_by(info: Mapping[str, Any]) -> Iterator[tuple[str, Place]]:
 
 
 def domain_of(case: Case, output: str, index: int) -> str:
-    if has_no_elements(case):
+    if has_no_elements(case) or not case.size:
         return NO_ELEMENTS
     domains = Chunk((case,)).domains
     if not output:
-        return DOMAINS[int(domains.min())] if domains.size else NO_ELEMENTS
+        return DOMAINS[int(domains.min())]
     problems = problems_of(case)
     own = next(own for one, own in zip(problems, output_slices(problems), strict=True) if one.output == output)
     return DOMAINS[int(domains[own.start + index])]

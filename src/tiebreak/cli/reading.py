@@ -167,8 +167,16 @@ def verify(folder: Path, backend_name: str, backend_version: str | None, output:
 @run_folder(
     "--run", "run_dir", default="tiebreak-run", show_default=True, metavar="RUN_DIR", help="The run it is from."
 )
-@click.option("-b", "--backend", type=WORDS, metavar="BACKEND", help="The backend, where it is one of your own.")
-def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
+@click.option(
+    "-b",
+    "--backend",
+    "backends",
+    multiple=True,
+    type=WORDS,
+    metavar="BACKEND",
+    help="The backend, where it is one of your own; repeat for two that differ.",
+)
+def repro(discrepancy: str, run_dir: Path, backends: tuple[str, ...]) -> None:
     """Print a standalone script, in the backend's own API, that shows one discrepancy; it exits 1 while that is there.
 
     DISCREPANCY is an id from discrepancies.parquet, or a cluster's, such as C001, from the run's summary; for a crash,
@@ -178,7 +186,7 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
     """
     from tiebreak.conformance.running.repro import reproducer
 
-    click.echo(reproducer(run_dir, discrepancy, backend or ""), nl=False)
+    click.echo(reproducer(run_dir, discrepancy, *backends), nl=False)
 
 
 @click.command(epilog="Example:  tiebreak findings tiebreak-run -o reports")
