@@ -41,7 +41,7 @@ class MatrixProduct:
     @property
     def overflows(self) -> Array:
         """1 where some order of summation leaves int32, else 0 (flat): there the parts of one sign alone do."""
-        return np.asarray((self.positive > WORD.highest) | (self.negative < WORD.lowest)).astype(np.int64)
+        return np.asarray((self.positive > WORD.highest) | (self.negative < WORD.lowest), np.int64)
 
     def plus(self, term: Array) -> MatrixProduct:
         """With another term (flat) in each sum."""
