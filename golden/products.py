@@ -36,12 +36,12 @@ class MatrixProduct:
     @property
     def sums(self) -> Array:
         """Those of all products (int64, flat); beyond int32 its nearer end."""
-        return np.clip(self.positive + self.negative, WORD.lowest, WORD.highest)
+        return np.asarray(np.clip(self.positive + self.negative, WORD.lowest, WORD.highest))
 
     @property
     def overflows(self) -> Array:
         """1 where some order of summation leaves int32, else 0 (flat): there the parts of one sign alone do."""
-        return np.asarray((self.positive > WORD.highest) | (self.negative < WORD.lowest), np.int64)
+        return ((self.positive > WORD.highest) | (self.negative < WORD.lowest)).astype(np.int64)
 
     def plus(self, term: Array) -> MatrixProduct:
         """With another term (flat) in each sum."""
