@@ -18,7 +18,8 @@ from tiebreak.conformance.running.illustrations import with_calls
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import Run
-from tiebreak.reports.story import CONTRADICTIONS
+from tiebreak.reports.story import CONTRADICTIONS, Chapter
+from tiebreak.reports.summary import chapter_table
 
 NODE = make_node("onnx.QuantizeLinear", quantized="uint8")
 INPUTS = np.array([1.5, 2.5], np.float32), np.float32(1).reshape(()), np.uint8(0).reshape(())
@@ -65,6 +66,8 @@ def test_every_kind_has_an_id_operands_with_bits_and_both_answers() -> None:
         assert finding.ids == (name,)
         assert finding.shown.startswith("x = 2.5 (0x40200000), y_scale = 1.0 (0x3f800000), y_zero_point = 0: 2 ")
         assert ", 3 " in finding.shown
+        cells = chapter_table(Chapter("itself", "", "", "", (finding,))).columns[3].cells
+        assert finding.shown in "".join(map(str, cells))
         if kind == "call":
             continue
         found = two_answers(info, finding.ids[0])
