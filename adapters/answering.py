@@ -17,6 +17,7 @@ from tiebreak.adapters import frames
 from tiebreak.adapters.claims import claims_of
 from tiebreak.adapters.outcome import (
     ADAPTER,
+    CHANGED,
     EXCEPTION,
     LEFT_CHANGED,
     NOT_ASKED,
@@ -214,8 +215,8 @@ def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
             differs &= ~((a != a) & (b != b)).reshape(-1)
         if differs.any():
             i = int(np.flatnonzero(differs)[0])
-            was, then = (hex(int(array.reshape(-1).view(word)[i])) for array in (a, b))
-            return f"{changed}: output {number}, element {i}: {was}, then {then}"
+            was, then = (int(array.reshape(-1).view(word)[i]) for array in (a, b))
+            return f"{changed}: {CHANGED.format(number, i, was, then)}"
     return ""
 
 

@@ -6,11 +6,10 @@ change the other. The script needs the library and NumPy, and no Tiebreak.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tiebreak.adapters.reproducer import input_lines, safe_in_source
+from tiebreak.adapters.reproducer import input_lines, reached_statements, safe_in_source
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -57,14 +56,7 @@ def once_more(call: ShownCall) -> str:
 
     What the call before gave is let go first, so that its memory is free.
     """
-    reached, statements = {tensor.name for tensor in call.node.inputs}, list[str]()
-    let_go = set[str]()
-    for statement in ast.parse(call.lines).body:
-        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        if any(name.id in reached for name in names):
-            let_go |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-            reached |= let_go
-            statements.append(ast.get_source_segment(call.lines, statement) or "")
+    statements, let_go = reached_statements(call.lines, (tensor.name for tensor in call.node.inputs))
     imports, *arrays = input_lines(call.node, call.inputs, call.lines)
     freed = [f"{' = '.join(sorted(let_go))} = None"] if let_go else []
     return "\n\n".join([imports, *freed, *arrays, *statements])

@@ -7,7 +7,6 @@ made in two further processes, whose memory is filled with a byte before the lib
 
 from __future__ import annotations
 
-import ast
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from itertools import takewhile
 
 from tiebreak.adapters.filled_memory import BYTES
 from tiebreak.adapters.outcome import NOT_DETERMINISTIC, OUT_OF_MEMORY
-from tiebreak.adapters.reproducer import CALL, input_lines, safe_in_source
+from tiebreak.adapters.reproducer import CALL, input_lines, reached_statements, safe_in_source
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -50,7 +49,7 @@ def failure_script(title: str, node: Node, inputs: Sequence[Array], failure: Fai
         FILLED if failure.fault == NOT_DETERMINISTIC else PLAIN,
         *input_lines(node, inputs, lines),
         lines.strip(),
-        *([again(lines)] if failure.fault == NOT_DETERMINISTIC else []),
+        *([again(node, lines)] if failure.fault == NOT_DETERMINISTIC else []),
         form_check(node, failure),
     ]
     return "\n\n".join(parts) + "\n"
@@ -173,30 +172,28 @@ sys.excepthook = failed
 """.strip("\n")
 
 
-def again(lines: str) -> str:
+def again(node: Node, lines: str) -> str:
     """Source that makes the call so many times in all, and keeps the outputs of each: what changes may need a few."""
     kept = "each_call.append([np.array(output) for output in outputs])"
-    statements = textwrap.indent(f"{call_of(lines)}\n{kept}", "    ")
+    statements = textwrap.indent(f"{call_of(node, lines)}\n{kept}", "    ")
     return f"each_call = []\n{kept}\nfor _ in range({CALLS - 1}):\n{statements}"
 
 
-def call_of(lines: str) -> str:
-    """The statements that make the call and assign `outputs`; below the head of the block that they stand in."""
+def call_of(node: Node, lines: str) -> str:
+    """The statements that make the call and assign `outputs`; below the head of the block that they stand in.
+
+    Without a line CALL those that the inputs reach, or all, if these do not make `outputs`.
+    """
     before, marked, after = lines.rpartition(f"{CALL}\n")
     if not marked:
-        return [ast.get_source_segment(lines, node) or "" for node in ast.parse(lines).body if is_about_outputs(node)][
-            -1
-        ]
+        statements, assigned = reached_statements(lines, (tensor.name for tensor in node.inputs))
+        return "\n".join(statements) if "outputs" in assigned else lines
     indent = before.rpartition("\n")[2]
     if not indent:
         return after.strip("\n")
     head = next(line for line in reversed(before.splitlines()) if line.strip() and not line.startswith(indent))
     own = takewhile(lambda line: line.startswith(indent) or not line.strip(), after.splitlines())
     return "\n".join([head, *own]).rstrip()
-
-
-def is_about_outputs(node: ast.stmt) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "outputs" for one in ast.walk(node))
 
 
 def form_check(node: Node, failure: Failure) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tiebreak.golden.problem import Array
@@ -23,6 +24,10 @@ LEFT_CHANGED = "left changed"
 NO_START = "did not start again"
 GIVEN_UP = "given up"
 UNASKED = (*OURS, NOT_ASKED, GIVEN_UP)  # faults of cases that the library has not answered: nothing is known of it
+
+# How a message of the fault NOT_DETERMINISTIC ends: the first element that changes, and its bits in two calls.
+CHANGED = "output {}, element {}: {:#x}, then {:#x}"
+CHANGED_ELEMENT = re.compile(r"output (\d{1,9}), element (\d{1,12}): (0x[0-9a-f]{1,16}), then (0x[0-9a-f]{1,16})\Z")
 
 
 @dataclass(frozen=True)

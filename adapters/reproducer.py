@@ -1,8 +1,8 @@
 """Standalone scripts that show one discrepancy with the library's own API, without Tiebreak.
 
 A backend may have `reproducer(node, inputs) -> str`. Its Python lines find the node's inputs bound to arrays by name,
-and assign `outputs` (a tuple of arrays) and `library` (name and version). The last statement about `outputs` is the
-call, or what stands below the line CALL: it can be made again. This module adds the rest of the script: the
+and assign `outputs` (a tuple of arrays) and `library` (name and version). The call, which can be made again, is what
+stands below the line CALL, or else every statement that the inputs reach. This module adds the rest of the script: the
 inputs bit by bit before those lines, and the comparison after them.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import safe_text
 
-CALL = "# The call."  # the line above the statements of the call, where more than the last one belong to it
+CALL = "# The call."  # the line above the statements of the call, where not all that the inputs reach belongs to it
 WORDS_A_LINE = 8
 LONGEST_LIST = 4096  # elements
 MOST_VALUES = 64  # distinct values of a longer array, which is written as places by value
@@ -94,6 +94,18 @@ def input_lines(node: Node, inputs: Sequence[Array], lines: str) -> list[str]:
     arrays = [f"{tensor.name} = {array_source(array)}" for tensor, array in zip(node.inputs, inputs, strict=True)]
     imports = ("import ml_dtypes\n" if extension else "") + "import numpy as np"
     return [imports, *([f"\n{FILLED}\n"] if any("= filled(" in text for text in (*arrays, lines)) else []), *arrays]
+
+
+def reached_statements(lines: str, inputs: Iterable[str]) -> tuple[list[str], set[str]]:
+    """The statements that the inputs reach, be it by what others of them assign, and the names that they assign."""
+    reached, assigned, statements = set(inputs), set[str](), list[str]()
+    for statement in ast.parse(lines).body:
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        if any(name.id in reached for name in names):
+            assigned |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+            reached |= assigned
+            statements.append(ast.get_source_segment(lines, statement) or "")
+    return statements, assigned
 
 
 ANSWER = """

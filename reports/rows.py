@@ -264,6 +264,7 @@ class FailureRow(TypedDict):
     message: str
     witness: FailedCase
     cause_id: NotRequired[str]  # where it is known why outputs change
+    example: NotRequired[dict[str, Any]]  # the element that changes: its operands and both answers
 
 
 def judged_row(row: CaseRow, verdict: str, **columns: Any) -> ResultRow:

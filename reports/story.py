@@ -156,7 +156,7 @@ def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
     changing = [row for row in info.get("failures", []) if row["fault"] == NOT_DETERMINISTIC]
     for what, rows in by_library(info, changing, why_it_changes):
         ids, cases = tuple(str(row["id"]) for row in rows), sum(row["cases"] for row in rows)
-        yield Finding(*who_and_operators(rows), what, plural(cases, "case"), ids)
+        yield Finding(*who_and_operators(rows), what, plural(cases, "case"), ids, shown=shown(rows))
 
 
 def why_it_changes(row: Mapping[str, Any]) -> str:

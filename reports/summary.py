@@ -26,6 +26,7 @@ from tiebreak.reports.story import Chapter, finding_text, operator_names, story
 MOST_ERRORS = 5
 MOST_FAILURES = 30  # lines
 MOST_TYPED_ROWS = 50
+LONGEST_CELL = 500  # characters
 MOST_FINDINGS = 60  # of a chapter
 MOST_PATH_ROWS = 12
 WIDE = 160  # columns of the whole text in a pipe or file
@@ -174,8 +175,9 @@ def chapter_table(chapter: Chapter) -> Table:
         table.add_column(name, overflow="fold")
     table.add_column("how much", justify="right")
     for finding in chapter.findings[:MOST_FINDINGS]:
-        cells = (", ".join(finding.ids), finding.who, operator_names(finding.operators), finding.what, finding.how_much)
-        table.add_row(*(terminal_text(cell, 300) for cell in cells))
+        what = f"{finding.what}; {finding.shown}" if finding.shown else finding.what
+        cells = (", ".join(finding.ids), finding.who, operator_names(finding.operators), what, finding.how_much)
+        table.add_row(*(terminal_text(cell, LONGEST_CELL) for cell in cells))
     if len(chapter.findings) > MOST_FINDINGS:
         table.caption = f"{len(chapter.findings) - MOST_FINDINGS:,} more in the report"
     return table

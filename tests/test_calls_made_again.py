@@ -55,6 +55,7 @@ EVALUATOR = "from onnx.reference import ReferenceEvaluator as Machine", "Machine
 FAKE = "FakeQuantWithMinMaxVars"
 TENSORFLOW = "import tensorflow as tf", "tf.raw_ops", FAKE
 X = np.float32([0.5, 1.5, 2.5])
+NODE = make_node("onnx.QuantizeLinear")
 LINEAR = (X, np.float32(1), np.uint8(0))
 TO_FLOAT8 = {"real": "float32", "quantized": "float8_e4m3fn"}
 RANGE = tuple(np.float32(end) for end in (0, 9, 0, 9))
@@ -137,6 +138,27 @@ outputs = (np.array((ctypes.c_uint8 * 3).from_address(got)),)
 """
 
 
+# A call in a statement of its own, without the line that marks it.
+UNMARKED = """
+library, calls = "a library 1.0", []
+
+
+def flipping(array):
+    calls.append(array)
+    return array.astype(np.uint8) + np.uint8(len(calls) % 2)
+
+
+y = {}(x)
+outputs = (y,)
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("flipping", 1), ("np.uint8", 0)])
+def test_a_call_that_is_not_marked_is_made_again(tmp_path: Path, how: str, code: int) -> None:
+    exit_code, text = script(tmp_path, NODE, LINEAR, UNMARKED.format(how))
+    assert exit_code == code and "identical calls that give what the first one gave: [" in text, text
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators fill nothing")
 def test_memory_that_nobody_wrote_is_filled_and_seen(tmp_path: Path) -> None:
     code, text = script(tmp_path, make_node("onnx.QuantizeLinear"), LINEAR, UNWRITTEN)
@@ -146,6 +168,9 @@ def test_memory_that_nobody_wrote_is_filled_and_seen(tmp_path: Path) -> None:
 def test_a_call_in_a_block_keeps_its_head_and_leaves_what_stands_before() -> None:
     block = f"    graph = made()\n    {CALL}\n    found = graph(x)\n    outputs = (found,)\n"
     lines = f'library = "a"\nwith device("b"):\n{block}'
-    assert call_of(lines + 'name = "c"\n') == 'with device("b"):\n    found = graph(x)\n    outputs = (found,)'
-    assert call_of("made = 1\noutputs = (call(made),)\nlibrary = 3") == "outputs = (call(made),)"
-    assert call_of(f"made = 1\n{CALL}\nfound = made()\noutputs = (found,)\n") == "found = made()\noutputs = (found,)"
+    assert call_of(NODE, lines + 'name = "c"\n') == 'with device("b"):\n    found = graph(x)\n    outputs = (found,)'
+    assert call_of(NODE, "made = 1\noutputs = (call(made, x),)\nlibrary = 3") == "outputs = (call(made, x),)"
+    assert call_of(NODE, "made = 1\noutputs = (call(made),)\nlibrary = 3").startswith("made = 1\n")
+    assert (
+        call_of(NODE, f"made = 1\n{CALL}\nfound = made()\noutputs = (found,)\n") == "found = made()\noutputs = (found,)"
+    )

@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tiebreak.adapters.contradiction_reproducer import AnswerSide, ShownCall, contradiction_script
+from tiebreak.adapters.outcome import CHANGED, NOT_DETERMINISTIC
 from tiebreak.conformance.judging.both_answers import Given, example_of, number_contradictions, two_answers
+from tiebreak.conformance.running.illustrations import with_calls
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.story import CONTRADICTIONS
+from tiebreak.reports.records import Run
+from tiebreak.reports.story import CONTRADICTIONS, Chapter
+from tiebreak.reports.summary import chapter_table
 
 NODE = make_node("onnx.QuantizeLinear", quantized="uint8")
 INPUTS = np.array([1.5, 2.5], np.float32), np.float32(1).reshape(()), np.uint8(0).reshape(())
@@ -42,18 +47,29 @@ def test_every_kind_has_an_id_operands_with_bits_and_both_answers() -> None:
     path = {"backend": "lib", "operator": NODE.operator, **element}
     path["answers"] = [{**one, "paths": ["here"]} for one in element["answers"]]
     relation = {"relation": "r", "backend": "lib", "operators": [NODE.operator], **PAIR, "itself": True}
+    message = f"outputs change between two identical calls: {CHANGED.format(0, 1, 2, 3)}"
+    failure = {"id": "F001", "backend": "lib", "operator": NODE.operator, "fault": NOT_DETERMINISTIC, "cases": 1}
+    failure |= {"message": message, "witness": {"case": "c", "message": message}}
+    with_calls(Run({"failures": [failure]}, pd.DataFrame(), pd.DataFrame()), {"c": CASE})
     info = run_with(
         repeated=[{"backend": "lib", "first": "c", **PAIR, "example": element}],
         paths=[path],
         pairs=[{"a": "lib", "b": "lib-two", **PAIR, "example": element}, {"a": "lib", "b": "other", **PAIR}],
         relations=[{**relation, "example": element}, {**relation, "itself": False, "operators": ["a", "b"]}],
+        failures=[failure],
     )
     number_contradictions(info)
-    for number, kind in enumerate(("process", "path", "configuration", "relation"), start=1):
+    ids = {"process": "S001", "call": "F001", "path": "S002", "configuration": "S003", "relation": "S004"}
+    assert list(ids) == list(CONTRADICTIONS)
+    for kind, name in ids.items():
         (finding,) = CONTRADICTIONS[kind](info)
-        assert finding.ids == (f"S{number:03d}",)
+        assert finding.ids == (name,)
         assert finding.shown.startswith("x = 2.5 (0x40200000), y_scale = 1.0 (0x3f800000), y_zero_point = 0: 2 ")
         assert ", 3 " in finding.shown
+        cells = chapter_table(Chapter("itself", "", "", "", (finding,))).columns[3].cells
+        assert finding.shown in "".join(map(str, cells))
+        if kind == "call":
+            continue
         found = two_answers(info, finding.ids[0])
         assert found is not None
         assert [(one["value"], one["index"]) for one in found[2]] == [("2", 1), ("3", 1)]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
+from tiebreak.adapters.outcome import CHANGED_ELEMENT
+from tiebreak.conformance.judging.rows import bits_and_decimal, code_from_bits, element_operands
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import output_slices, problems_of
@@ -67,6 +69,24 @@ def example_of_ends(one: Given, other: Given) -> Row:
     ends = (given.ended or "an empty output" for given in (one, other))
     told = [{**answer, "bits": end, "value": end} for answer, end in zip(answers, ends, strict=True)]
     return {"output": problems[0].output, "operands": [], "answers": told}
+
+
+def example_of_change(case: Case, message: str) -> Row | None:
+    """The element that changes between two calls, as the message of such a failure tells it; None if it tells none."""
+    told = CHANGED_ELEMENT.search(message)
+    problems = problems_of(case)
+    if told is None or int(told[1]) >= len(problems):
+        return None
+    problem, index, bits = problems[int(told[1])], int(told[2]), [int(text, 16) for text in told.groups()[2:]]
+    if index >= math.prod(problem.shape):
+        return None
+    found = [[name, *bits_and_decimal(code, kind)] for name, code, kind in element_operands(problem, case.node, index)]
+    answers = [
+        {"case": case.id, "index": index, "bits": shown, "value": value, "paths": [where]}
+        for code, where in zip(bits, ("in one call", "in the next"), strict=True)
+        for shown, value in [bits_and_decimal(code_from_bits(problem.result, code), problem.result)]
+    ]
+    return {"output": problem.output, "operands": found, "answers": answers}
 
 
 def first_example(pairs: Iterable[tuple[Given, Given]]) -> Row | None:

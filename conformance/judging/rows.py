@@ -27,6 +27,13 @@ def bits_of_code(code: int, kind: FloatType | IntegerType) -> int:
     return code & ((1 << kind.bits) - 1)
 
 
+def code_from_bits(kind: FloatType | IntegerType, bits: int) -> int:
+    """The code for some bits, of which a packed type has fewer: an integer's value, or a real's bits unchanged."""
+    bits &= (1 << kind.bits) - 1
+    signed = isinstance(kind, IntegerType) and kind.signed and bits >> (kind.bits - 1)
+    return bits - (1 << kind.bits) if signed else bits
+
+
 @lru_cache(maxsize=1 << 16)
 def bits_and_decimal(code: int, kind: FloatType | IntegerType) -> tuple[str, str]:
     """Bits and decimal of a real; an integer's decimal twice."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.judging.both_answers import example_of_change, with_example
 from tiebreak.conformance.judging.boundary import heard_in_formula
 from tiebreak.conformance.running.watching import Watch, each_told
 from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode, encode, neighbour
@@ -25,6 +26,7 @@ from tiebreak.golden.oracle import solve
 from tiebreak.golden.problem import UNDEFINED, Array, Problem, Quantization, codes_of, kind_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.verdicts import NOT_DETERMINISTIC
 from tiebreak.reports.folding import folded_causes
 from tiebreak.reports.records import Run
 from tiebreak.reports.report_data import Members, key_of, places_by, root_cause_places, sample_places, samples_each
@@ -71,10 +73,15 @@ def illustrate(
 
 
 def with_calls(run: Run, by_id: Mapping[str, Case]) -> None:
-    """Add to the witness of each kind of failure what was asked: attributes, and inputs with their first values."""
+    """Add to the witness of each kind of failure what was asked: attributes, and inputs with their first values.
+
+    Of outputs that change, the row has the element that does as `example`, with its operands.
+    """
     for row in run.info["failures"]:
-        if row["witness"]["case"] in by_id:
-            row["witness"]["call"] = call_text(by_id[row["witness"]["case"]])
+        if (case := by_id.get(row["witness"]["case"])) is not None:
+            row["witness"]["call"] = call_text(case)
+            changed = row["fault"] == NOT_DETERMINISTIC
+            row |= with_example({}, example_of_change(case, row["witness"]["message"]) if changed else None)
 
 
 def call_text(case: Case) -> str:

@@ -18,14 +18,14 @@ from tiebreak.adapters.registry import check_spec, spec_from_file
 from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.deviating import element_row
-from tiebreak.conformance.judging.rows import bits_and_decimal
+from tiebreak.conformance.judging.rows import bits_and_decimal, code_from_bits
 from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
 from tiebreak.conformance.running.replaying import DEVIATES, FAILS, NoScript, Seen, replay_script, replay_words
 from tiebreak.conformance.running.repro_calls import call_of_id, call_script, is_call
 from tiebreak.conformance.running.repro_contradictions import contradiction_script_of, unwritten_script
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
-from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.elements import FloatType
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import output_slices, problems_of
@@ -294,12 +294,6 @@ def wanted_element(case: Case, row: dict[str, Any]) -> WantedElement:
         any_nan=math.isnan(row["expected"]) or math.isnan(row["expected_working"]),
         recorded_nan=math.isnan(row["got"]),
     )
-
-
-def code_from_bits(kind: FloatType | IntegerType, bits: int) -> int:
-    """The code for some bits: an integer's value, or a real's bits unchanged."""
-    signed = isinstance(kind, IntegerType) and kind.signed and bits >> (kind.bits - 1)
-    return bits - (1 << kind.bits) if signed else bits
 
 
 def either_zero_conforms(truths: Truths, at: int) -> bool:
