@@ -62,7 +62,7 @@ def break_off(folder: Path, notes: Path, how: signal.Signals) -> tuple[subproces
     """Begin a run and end it when the sample and a batch are through; its process and what it said."""
     process, journal = begin(folder, notes), folder / FOLDER / "0.frames"
     deadline = time.monotonic() + 120
-    while not journal.exists() or journal.stat().st_size < 60_000:
+    while not journal.exists() or journal.stat().st_size < 90_000:
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()
         time.sleep(0.01)
     process.send_signal(how)
