@@ -17,13 +17,16 @@ from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.golden import kernel, oracle
-from tiebreak.golden.builder import build_file
+from tiebreak.golden.arithmetic.doubles import round_array
+from tiebreak.golden.builder import build_file, file_name
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.problems import problems_of
+from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
 
 # ONNX's own node tests, as the installed package generates them.
@@ -252,3 +255,17 @@ def test_the_usual_mistakes_are_mistakes() -> None:
 
 def zero(name: str) -> Array:
     return np.zeros((), getattr(ml_dtypes, name))
+
+
+@pytest.mark.parametrize("quantized", ["int8", "uint8", "int16", "uint16", "int4", "uint4"])
+def test_without_a_zero_point_floor_of_a_half_more_is_told_from_every_tie_rule(quantized: str) -> None:
+    """0.5 added in float32 makes 1 of 0.49999997, which no rounding to nearest does."""
+    named = f"{QUANTIZE}/float32/{quantized}-further/output-dtype-no-zp"
+    (case,) = (
+        one
+        for one in indexed_cases(VECTORS / file_name(QUANTIZE, "float32", f"{quantized}-further"))
+        if one.id == named
+    )
+    x, scale = case.inputs
+    added = np.floor(x / scale + np.float32(0.5))
+    assert not any((added == round_array((x / scale).astype(np.float64), mode)).all() for mode in ROUND_MODES)

@@ -82,13 +82,9 @@ def zero_points_of(family: Family, operands: Sequence[Array]) -> list[Array]:
 
 def zero_points_of_wider_types(family: Family, operands: Sequence[Array]) -> Iterator[tuple[Array, IntegerType]]:
     """Those whose type has more bits than the integers that they belong to, with the type of these."""
-    kinds = family.problem.kinds
+    kinds, result = family.problem.kinds, family.problem.result
     for name, values, own in zip(family.names, operands, kinds, strict=False):
-        of = (
-            kinds[0]
-            if name.startswith(OF_INPUT) or isinstance(family.problem.result, FloatType)
-            else family.problem.result
-        )
+        of = kinds[0] if name.startswith(OF_INPUT) or isinstance(result, FloatType) else result
         if name.endswith(ZERO_POINTS) and isinstance(of, IntegerType) and own.bits > of.bits:
             yield values, of
 

@@ -34,7 +34,11 @@ OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)
 MODE_CLAUSES = {mode: f"NGQ-R{number}" for number, mode in enumerate(ROUND_MODES, start=1)}
 
 CLAUSES = (
-    Clause("NGQ-F1", "The argument of round is input divided by scale.", f"{DOCUMENT}, Mathematical Definition"),
+    Clause(
+        "NGQ-F1",
+        "The argument of round is input divided by scale, in a type that is not named: input's or a wider one.",
+        f"{DOCUMENT}, Mathematical Definition",
+    ),
     Clause("NGQ-F2", "The quotient is rounded before the zero point is added.", f"{DOCUMENT}, Mathematical Definition"),
     Clause("NGQ-F3", "The zero point is added to the rounded quotient.", f"{DOCUMENT}, Mathematical Definition"),
     *(
@@ -90,12 +94,6 @@ CLAUSES = (
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="a zero scale",
-    ),
-    Clause(
-        "NGQ-U5",
-        "The type of the division. What a division in the input's type or a wider one leads to is accepted.",
-        f"{DOCUMENT}: silent",
-        unspecified=True,
     ),
 )
 

@@ -95,7 +95,12 @@ VERSIONS[25] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[23].narrow, *INT2), 
 VERSIONS[28] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[25].narrow, *FLOAT6), VERSIONS[23].attributes)
 
 CLAUSES = (
-    Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
+    Clause(
+        "ONQ-F1",
+        "The argument of round is x divided by y_scale, before operator set 23 in a type that is not named: x's or a "
+        "wider one.",
+        f"{DOCUMENT}, formula",
+    ),
     Clause("ONQ-F2", "The quotient alone is rounded; y_zero_point is added to the result.", f"{DOCUMENT}, formula"),
     Clause("ONQ-R1", "The quotient is rounded to nearest, ties to even.", f"{DOCUMENT}, description"),
     Clause(
@@ -253,13 +258,6 @@ CLAUSES = (
         f"{NEWEST}: silent",
         unspecified=True,
         situation="a float8_e8m0fnu scale",
-    ),
-    Clause(
-        "ONQ-U9",
-        "The type of the division before operator set 23. What a division in x's type or a wider one leads to is "
-        "accepted.",
-        f"{DOCUMENT}: silent",
-        unspecified=True,
     ),
     Clause(
         "ONQ-U6",

@@ -97,6 +97,14 @@ class Pair:
             return bits("int32", [round(Fraction(value)) for value in values], shape)
         return reals(self.real, values, shape)
 
+    def beside(self, values: Sequence[Fraction]) -> list[Fraction]:
+        """Both neighbours of each value but 0 in a real type; none in int32."""
+        if self.real == "int32":
+            return []
+        kind = FLOAT_TYPES[self.real]
+        codes = [neighbour(encode(value, kind), kind, step) for value in values if value for step in (-1, 1)]
+        return [Fraction(decode(code, kind)) for code in codes]
+
     def zero(self, value: int | Fraction, *, shape: tuple[int, ...] = ()) -> Tensor:
         count = math.prod(shape)
         return bits(self.quantized, [int(value)] * count, shape) if self.exact else self.floats([value] * count, shape)
@@ -258,10 +266,11 @@ def far_last(pair: Pair) -> Iterator[Sample]:
 def named_output(pair: Pair) -> Iterator[Sample]:
     """output_dtype, with and without a zero point; and a zero point of shape [1] beside a scalar scale."""
     node = pair.node(attributes={"output_dtype": pair.quantized})
-    x = pair.x([Fraction(n, 2) for n in range(-9, 10)])
+    halves = [Fraction(n, 2) for n in range(-9, 10)]
+    x, around = pair.x(halves), pair.x([*halves, *pair.beside(halves)])
     one, zero = scalar(pair.scale, Fraction(1)), pair.zero(pair.middle)
     yield Sample("output-dtype", node, (x, one, zero), ("Tie",), ("output-dtype", "output-type"))
-    yield Sample("output-dtype-no-zp", node | {"zero_point": False}, (x, one), ("NoZeroPoint",), ("output-dtype",))
+    yield Sample("output-dtype-no-zp", node | {"zero_point": False}, (around, one), ("NoZeroPoint",), ("output-dtype",))
     flat = pair.zero(pair.middle, shape=(1,))
     yield Sample("zero-point-shape-1", pair.node(), (x, one, flat), ("Tie",), ("granularity",))
 
