@@ -74,12 +74,13 @@ def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
         if str(one["name"]) in ran:
             by_library[library_of(one)].append(one)
     own, foreign = (calibrated_cases(run, document) for document in (OWN, FOREIGN))
+    claiming = run.results[run.results["document"] == OWN]["backend"]
     is_its_own = run.results["verdict"].isin(FAILED) & ~run.results["fault"].isin(OURS)
     failed = run.results[is_its_own]["backend"].value_counts()
     found = []
     for library, rows in by_library.items():
         names = tuple(str(row["name"]) for row in rows)
-        mapped = not own["backend"].isin(names).any()
+        mapped = not claiming.isin(names).any()
         cases = (foreign if mapped else own)[lambda cases, names=names: cases["backend"].isin(names)]
         counts = {name: int(cases[name].sum()) for name in COUNTS}
         operators, wrong = cases["operator"].nunique(), cases[cases["deviates"]]["operator"].nunique()
@@ -137,6 +138,12 @@ class Headline:
     text: str
     why: str
     anchor: str
+    shown: str = ""  # the id of the example, if it is not the finding's first
+
+    @property
+    def id(self) -> str:
+        """What `repro` takes; empty if there is none."""
+        return self.shown or next(iter(self.finding.ids), "")
 
 
 def headlines(run: Run, chapters: Sequence[Chapter], news: News | None = None) -> list[Headline]:
@@ -236,7 +243,7 @@ def headline(run: Run, chapter: str, finding: Finding) -> Headline:
     if chapter == "itself" and (path := plainest_path(run, finding)):
         answers = [f"{answer['value']} {answer['paths'][0]}" for answer in path["answers"][:2] if answer["paths"]]
         text = f"{where(who, finding, types_of(path))}: it {turns_into(path, path, answers)}"
-        return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
+        return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor, str(path.get("id", "")))
     text = f"{where(who, finding, types_of_example(run, finding))}: {finding.what}"
     example = [finding.shown] if finding.shown else failed_call(run, finding)
     return Headline(chapter, finding, text, ", such as ".join([finding.how_much, *example]), anchor)

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tiebreak.golden.exit_codes import EXIT_CONFORMS
 from tiebreak.golden.untrusted_text import one_line, plural, printable
-from tiebreak.golden.verdicts import RAN
+from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.first_screen import (
     TOLD,
     Headline,
@@ -34,14 +34,14 @@ from tiebreak.reports.summary import MOST_TYPED_ROWS, shown_counts, typed_table,
 
 FEW = 6  # pairs of backend and operator whose table tells more and still fits
 LINES = 40  # of the screen
-MOST_CAUSES = 10
+MOST_OTHERS = 10
 MOST_LINES = 2  # of why cases are unsupported
 INDENT = 2  # columns before what is said of a library
 LONGEST, LONGEST_COMMAND = 400, 4000  # characters of a sentence, and of what to type
 
 
 def print_summary(run: Run, folder: str, *, console: Console | None = None, judged: bool = False) -> None:
-    """The libraries with their worst findings, further causes, why cases are unsupported: at most 40 lines.
+    """The libraries with their worst findings, further findings, why cases are unsupported: at most 40 lines.
 
     A clean run may become a baseline, unless it is `judged` by one.
     """
@@ -59,7 +59,7 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None, judg
     if run.info.get("typed"):
         libraries.append(typed := fitting_typed_table(run, console, room))
         room -= height(console, [typed])
-    for part in (*first, *libraries, *further_causes(run, chapters, told, console, room), *last):
+    for part in (*first, *libraries, *further_findings(run, chapters, told, console, room), *last):
         console.print(part)
     for line in commands:  # whole, so that they can be copied
         console.print(Text(printable(line, LONGEST_COMMAND)), soft_wrap=True)
@@ -144,7 +144,7 @@ def indented(text: str) -> Padding:
 
 def sentence(one: Headline) -> str:
     """Where a finding is, what it is, how often, and its cause; without the example where that is too long."""
-    id_, cause = id_of(one), one.finding.cause
+    id_, cause = f"{one.id} " if one.id else "", one.finding.cause
     if cause is None:
         start, end = f"{id_}{one.finding.who}, {operator_names(one.finding.operators)}: ", one.finding.how_much
         whole, short = f"{id_}{one.text} ({one.why})", f"{start}{one.finding.what} ({end})"
@@ -155,33 +155,35 @@ def sentence(one: Headline) -> str:
     return one_line(whole if len(whole) <= LONGEST else short, LONGEST)
 
 
-def id_of(one: Headline) -> str:
-    return f"{one.finding.ids[0]} " if one.finding.ids and one.finding.ids[0] else ""
-
-
 def command_of(run: Run, one: Headline, folder: str) -> str:
     """The command that shows a finding again; empty if it has no id."""
     specs = {str(row["name"]): str(row.get("spec", "")) for row in run.info["backends"]}
-    if not id_of(one):
+    if not one.id:
         return ""
     asked = (specs.get(name, "") for name in shown_backends(one.finding))
-    return shlex.join(repro_words(one.finding.ids[0], folder, *asked))
+    return shlex.join(repro_words(one.id, folder, *asked))
 
 
-def further_causes(
+def further_findings(
     run: Run, chapters: Sequence[Chapter], told: Sequence[Headline], console: Console, room: int
 ) -> list[RenderableType]:
-    """The worst causes that no sentence has told, as many as fit into `room` lines with their heading."""
+    """The worst causes and failures that no sentence has told, as many as fit into `room` lines with their heading."""
     known = [one.finding for one in told]
-    causes = [(chapter.id, one) for chapter in chapters for one in chapter.findings if one.cause and one not in known]
+    others = [
+        (chapter.id, one)
+        for chapter in chapters
+        for one in chapter.findings
+        if (one.cause or chapter.id == "failures") and one not in known
+    ]
     fitting: list[RenderableType] = []
-    for chapter, finding in causes[:MOST_CAUSES]:
-        part = Text(f"{finding.who} {sentence(headline(run, chapter, finding))}")
+    for chapter, finding in others[:MOST_OTHERS]:
+        text = sentence(headline(run, chapter, finding))
+        part = Text(f"{finding.who} {text}" if finding.cause else text)
         if height(console, [*fitting, part]) > room - 1:
             break
         fitting.append(part)
-    few = len(fitting) < len(causes)
-    title = f"the {len(fitting)} worst of {len(causes):,} other causes" if few else "the other causes"
+    few = len(fitting) < len(others)
+    title = f"the {len(fitting)} worst of {len(others):,} other findings" if few else "the other findings"
     heading = Text(f"{title}, the backend's own document first:", "bold", no_wrap=True, overflow="ellipsis")
     return [heading, *fitting] if fitting else []
 
@@ -221,9 +223,9 @@ def idle_text(run: Run) -> str:
 
 def next_command(run: Run, folder: str, worst: Sequence[Headline], *, judged: bool) -> str:
     """What to type next: what shows the first of the worst findings again, or what makes a clean run the baseline."""
-    if not run.results["verdict"].isin(RAN).any():
+    if not run.results["verdict"].isin([*RAN, *FAILED]).any():
         return "tiebreak doctor"
-    if shown_again := next((one for one in worst if id_of(one)), None):
+    if shown_again := next((one for one in worst if one.id), None):
         return command_of(run, shown_again, folder)
     if run.info.get("exit") == EXIT_CONFORMS and not (judged or run.info.get("typed")):
         return f"tiebreak gate {shlex.quote(folder)} --baseline baseline --update --accept"

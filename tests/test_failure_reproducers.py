@@ -103,9 +103,10 @@ def test_failures_with_the_same_message_but_for_numbers_are_of_a_kind() -> None:
         row("b", "at 0x8e2: size 12", elements=1),
         row("c", "another"),
         row("d", "", "ok"),
+        row("e", "at 0x9a3: size 0", elements=0),
     ]
     first, second = failure_rows(rows, {"mine": "1.0"})
-    assert (first["id"], first["cases"], first["witness"]["case"]) == ("F001", 2, "b")
+    assert (first["id"], first["cases"], first["witness"]["case"]) == ("F001", 3, "b"), "no empty one is the example"
     assert (second["id"], second["message"]) == ("F002", "another")
     last = [row(f"{n}", "not run: given up", "error") for n in range(9)]
     assert [found["message"][:7] for found in failure_rows([*last, *rows], {})] == ["at 0x7f", "another", "not run"]

@@ -163,6 +163,15 @@ def test_what_a_library_documents_of_its_defaults_is_no_headline() -> None:
     assert ("F1",) in [one.finding.ids for one in headlines(run, story(run))], "no document says that it crashes"
 
 
+def test_a_finding_of_several_operands_has_the_id_of_those_that_it_shows() -> None:
+    answers = [{"value": what, "bits": "0x0", "paths": [f"per {what}"]} for what in ("tensor", "axis")]
+    path = {"backend": "lib", "operator": QL, "answers": answers}
+    rows = [path | {"id": f"S{n}", "operands": [["x", "0x0", x]]} for n, x in enumerate(["1.17549435e-38", "2.5"])]
+    run = a_run(paths=rows)
+    (told,) = headlines(run, story(run))
+    assert "2.5" in told.text and told.id == "S1"
+
+
 def test_a_contradiction_is_told_with_its_operator_and_types() -> None:
     answers = [{"value": what, "bits": "0x0", "paths": [f"per {what}"]} for what in ("tensor", "axis")]
     path = {"id": "S001", "backend": "lib", "operator": QL, "answers": answers, "operands": [["x", "0x0", "2.5"]]}

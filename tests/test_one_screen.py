@@ -144,7 +144,7 @@ def test_one_backend_leaves_room_for_further_causes_with_witnesses() -> None:
     ]
     text = shown(run, 140)
     lines = text.splitlines()
-    at = next(k for k, line in enumerate(lines) if re.match(r"the \d+ worst of 1\d other causes", line))
+    at = next(k for k, line in enumerate(lines) if re.match(r"the \d+ worst of [12]\d other findings", line))
     causes = [line for line in lines[at + 1 :] if re.match(r"one C0\d\d ", line)]
     assert len(causes) >= 5 and "…" not in "".join(causes)
     assert " ".join(text.split()).count("quantizes 2.5 with y_scale 1 to 3 where") >= len(causes), (
@@ -219,6 +219,15 @@ def test_a_clean_run_is_told_how_to_become_the_baseline() -> None:
     assert "next: tiebreak report a-run --text" in shown(unexplained, 80)
     idle = Run(run.info, run.results.assign(verdict="unsupported"), run.discrepancies[:0])
     assert "next: tiebreak doctor" in shown(idle, 80)
+
+
+def test_a_backend_that_always_fails_is_told_why_and_claims_what_it_claims() -> None:
+    run = a_run(["one"], ["onnx.QuantizeLinear"])
+    run.results["verdict"] = "crash"
+    run.info.update(clusters=[], paths=[], pairs=[], exit=3)
+    text = shown(Run(run.info, run.results, run.discrepancies[:0]), 80)
+    assert "F000 one, QuantizeLinear: crash: it [bold]died" in text and "⇄" not in text
+    assert "next: tiebreak repro F000" in text
 
 
 def test_what_to_type_next_shows_the_first_finding_again() -> None:

@@ -47,7 +47,9 @@ def failure_rows(results: Iterable[ResultRow], versions: Mapping[str, str], unwr
 def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[str, str], message: str) -> FailureRow:
     """`message` is what the rows have in common."""
     backend, operator, verdict, fault = key
-    witness = min(rows, key=lambda row: (int(row["elements"]), str(row["case"])))
+    witness = min(
+        rows, key=lambda row: (not row["elements"], int(row["elements"]), str(row["case"]))
+    )  # empty ones last
     found: FailureRow = {
         "id": name,
         "backend": backend,
