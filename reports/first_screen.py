@@ -293,17 +293,22 @@ def turns_into(row: Mapping[str, Any], element: Mapping[str, Any], answers: Sequ
     """What an element's operands are turned into; of an output beside the first, its name comes first."""
     operator, output = str(row["operator"]), str(element.get("output", ""))
     if operator in OPERATORS and output in OPERATORS[operator].outputs[1:]:
-        words = listed(f"{name} {value}" for name, _, value in element["operands"])
+        words = listed([*(f"{name} {value}" for name, _, value in element["operands"]), *attributes_of(element)])
         return f"gives {output} {' and '.join(answers)} for {words}"
-    return f"{does(row, element['operands'])} to {' and to '.join(answers)}"
+    return f"{does(row, element['operands'], attributes_of(element))} to {' and to '.join(answers)}"
 
 
-def does(row: Mapping[str, Any], operands: Sequence[Sequence[str]]) -> str:
-    """What is quantized, with which parameters."""
+def attributes_of(element: Mapping[str, Any]) -> list[str]:
+    """Those of the example's case; older runs do not say."""
+    return [str(text) for text in element.get("attributes", [])]
+
+
+def does(row: Mapping[str, Any], operands: Sequence[Sequence[str]], attributes: Sequence[str] = ()) -> str:
+    """What is quantized, with which parameters and attributes."""
     operator = str(row["operator"])
     (_, _, value), *parameters = operands or [("", "", "nothing")]
     verb = VERBS[OPERATORS[operator].family] if operator in OPERATORS else f"({operator}) takes"
-    words = listed(f"{name} {text}" for name, _, text in parameters)
+    words = listed([*(f"{name} {text}" for name, _, text in parameters), *attributes])
     return f"{verb} {value}{f' with {words}' if words else ''}"
 
 

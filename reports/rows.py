@@ -131,7 +131,10 @@ class DiscrepancyRow(SharedColumns, OperandColumns, ResultColumns):
 
 
 class Witness(TypedDict):
-    """The plainest discrepancy of a root cause; `operands` are [name, bits, decimal], `output` is the output's name."""
+    """The plainest discrepancy of a root cause; `operands` are [name, bits, decimal], `output` is the output's name.
+
+    `attributes` are those that its case gives, each with its value.
+    """
 
     id: str
     case: str
@@ -140,6 +143,7 @@ class Witness(TypedDict):
     operands: list[list[str]]
     expected: str
     got: str
+    attributes: NotRequired[list[str]]
 
 
 class Example(TypedDict):

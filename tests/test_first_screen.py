@@ -87,6 +87,13 @@ def test_an_output_beside_the_first_has_its_name() -> None:
     assert turns_into(row, y, ["2, not 1"]) == "quantizes 0.5 with min 0.0, max 3.0 to 2, not 1"
 
 
+def test_the_attributes_that_decide_are_in_the_sentence() -> None:
+    witness = {"operands": [["x", "0x1", "70000"], ["y_scale", "0x2", "2"]], "attributes": ["precision FLOAT16"]}
+    assert turns_into({"operator": QL}, witness, ["57344"]) == (
+        "quantizes 70000 with y_scale 2, precision FLOAT16 to 57344"
+    )
+
+
 def test_a_crash_is_told_with_what_it_said(folder: Path) -> None:
     run = read_run(folder / "aborts")
     texts = [one.text for one in headlines(run, story(run))]

@@ -47,9 +47,8 @@ def failure_rows(results: Iterable[ResultRow], versions: Mapping[str, str], unwr
 def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[str, str], message: str) -> FailureRow:
     """`message` is what the rows have in common."""
     backend, operator, verdict, fault = key
-    witness = min(
-        rows, key=lambda row: (not row["elements"], int(row["elements"]), str(row["case"]))
-    )  # empty ones last
+    # The smallest that has elements: an empty tensor is no example of what other tensors show, too.
+    witness = min(rows, key=lambda row: (not row["elements"], int(row["elements"]), str(row["case"])))
     found: FailureRow = {
         "id": name,
         "backend": backend,

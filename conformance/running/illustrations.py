@@ -46,7 +46,7 @@ Kind = FloatType | IntegerType
 
 
 def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationErrors, watch: Watch) -> None:
-    """Add what a report shows to run.json: `examples` and `picture` of root causes, the `call` of failures.
+    """Add what a report shows to run.json: of root causes `examples`, `picture` and attributes, the `call` of failures.
 
     One that raises has none.
     """
@@ -56,6 +56,9 @@ def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationError
     numbers = {name: at for at, name in enumerate(run.discrepancies["id"].tolist())}
     every = places_by(run.discrepancies, ["backend", "operator"])
     most = samples_each(len(shown))
+    for row in run.info["clusters"]:
+        if (case := by_id.get(row["witness"]["case"])) is not None:
+            row["witness"]["attributes"] = attribute_texts(case)
     for row in each_told(run.info["clusters"], watch, lambda row: f"finding examples of {row['id']}"):
         if row["id"] in shown and key_of(row) in places:
             members = Members(run.discrepancies, places[key_of(row)])
@@ -85,9 +88,13 @@ def with_calls(run: Run, by_id: Mapping[str, Case]) -> None:
 
 
 def call_text(case: Case) -> str:
-    attributes = [f"{name} {value}" for name, value in sorted(case.node.attributes.items())]  # drawn in any order
     pairs = zip(case.node.inputs, case.inputs, strict=True)
-    return "; ".join([*attributes, *(input_text(wanted.name, array) for wanted, array in pairs)])
+    return "; ".join([*attribute_texts(case), *(input_text(wanted.name, array) for wanted, array in pairs)])
+
+
+def attribute_texts(case: Case) -> list[str]:
+    """The attributes that a case gives, by name: they are drawn in any order."""
+    return [f"{name} {value}" for name, value in sorted(case.node.attributes.items())]
 
 
 def input_text(name: str, array: Array) -> str:
