@@ -24,7 +24,7 @@ LATER: Kinds = {
     **dict.fromkeys(("releases", "repeated"), LIST),
     **dict.fromkeys(("explained", "judge_foreign", "strict"), YES_NO),
     "explanation_errors": LIST,
-    **dict.fromkeys(("selection", "made_by", "vectors", "settings"), OBJECT),
+    **dict.fromkeys(("selection", "made_by", "vectors", "settings", "domains"), OBJECT),
 }
 COUNTED: Kinds = dict.fromkeys(("cases", "elements", "differ"), WHOLE)
 ROWS: Mapping[str, Kinds] = {
@@ -65,8 +65,8 @@ ROWS: Mapping[str, Kinds] = {
     "explanation_errors": {**dict.fromkeys(("stage", "about", "error"), TEXT), "times": WHOLE},
     "stages": {"stage": TEXT, "seconds": NUMBER},
 }  # fmt: skip
-NAMED_OUTPUT: Kinds = {"output": TEXT}  # of a witness; older runs lack it
-CAUSE_OF_FAILURE: Kinds = {"cause_id": TEXT}  # of one whose cause is known
+NAMED_OUTPUT: Kinds = {"output": TEXT, "attributes": LIST}  # of a witness; older runs lack them
+CAUSE_OF_FAILURE: Kinds = {"cause_id": TEXT, "example": OBJECT}  # of one of which that is known
 WITNESS: Kinds = {
     **dict.fromkeys(("id", "case", "expected", "got"), TEXT),
     "elements": WHOLE,
@@ -119,8 +119,14 @@ def check_info(info: Mapping[str, Any]) -> None:
             check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE_OF_CASES, needed=False)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
         check_row(f"clusters[{number}].witness", row["witness"], NAMED_OUTPUT, needed=False)
+        check_texts(f"clusters[{number}].witness.attributes", row["witness"].get("attributes", []))
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
         check_illustrations(f"clusters[{number}]", row)
+    check_texts("domains", [text for pair in info.get("domains", {}).items() for text in pair])
+    for name in ("repeated", "pairs", "relations", "failures"):
+        for number, row in enumerate(info.get(name, [])):
+            if "example" in row:
+                check_example(f"{name}[{number}].example", row["example"])
     for operator, row in info.get("vectors", {}).items():
         check_row(f"vectors[{operator!r:.80}]", row, VECTORS)
     for number, row in enumerate(info.get("failures", [])):
@@ -144,6 +150,15 @@ def check_row(place: str, row: Any, kinds: Kinds, *, needed: bool = True) -> Non
                 raise ValueError(f"{place} has no {name!r}" if place else f"no {name!r}")
         elif not isinstance(row[name], allowed) or (isinstance(row[name], bool) and allowed != YES_NO):
             raise ValueError(f"{place + '.' if place else ''}{name} is not {NAMES[allowed]}")
+
+
+def check_example(place: str, row: Any) -> None:
+    """An element with its operands and the answers to it."""
+    check_row(place, row, {"output": TEXT, "operands": LIST, "answers": LIST})
+    check_operands(place, row["operands"])
+    for at, answer in enumerate(row["answers"]):
+        check_row(f"{place}.answers[{at}]", answer, {**dict.fromkeys(("bits", "value", "case"), TEXT), "index": WHOLE})
+        check_texts(f"{place}.answers[{at}].paths", answer.get("paths", []))
 
 
 def check_illustrations(place: str, cause: Mapping[str, Any]) -> None:

@@ -105,7 +105,7 @@ def test_lines_that_can_stand_in_no_script_are_refused(raising: str, tmp_path: P
         with closing(IsolatedBackend(f"{raising}:{name}")) as backend, refused:
             backend.reproducer(case.node.key, case.inputs)
     with closing(IsolatedBackend(f"{raising}:OneLine")) as backend:
-        assert call_of(backend.reproducer(case.node.key, case.inputs)) == "outputs, library = (x,), 'mine'"
+        assert call_of(case.node, backend.reproducer(case.node.key, case.inputs)) == "outputs, library = (x,), 'mine'"
     run, backend = str(tmp_path / "run"), ["-b", f"{raising}:NoOutputs"]
     CliRunner().invoke(main, ["run", "--case", case.id, "-o", run, *backend])
     done = CliRunner().invoke(main, ["repro", "F001", "--run", run, *backend])

@@ -116,7 +116,9 @@ def test_contradictions_have_an_example(runs: Path) -> None:
     found = with_info(load(runs / "away"), paths=[PATH], repeated=[repeated]).contradictions
     assert found["kind"].tolist() == ["process", "path"] and dtypes(found) == VIEWS["contradictions"]
     assert found["how_much"].tolist() == ["2 of 5 cases", "1 set of operands"]
-    assert found["sentence"][1] == "dev quantizes 2.5 with y_scale 1 to 2 in a row and to 3 alone"
+    assert found["sentence"][1] == (
+        "dev, QuantizeLinear, float32 to uint8: it quantizes 2.5 with y_scale 1 to 2 in a row and to 3 alone"
+    )
 
 
 def test_the_matrix_is_a_share_of_what_was_judged(runs: Path) -> None:

@@ -260,7 +260,7 @@ def zero(name: str) -> Array:
 @pytest.mark.parametrize("quantized", ["int8", "uint8", "int16", "uint16", "int4", "uint4"])
 def test_without_a_zero_point_floor_of_a_half_more_is_told_from_every_tie_rule(quantized: str) -> None:
     """0.5 added in float32 makes 1 of 0.49999997, which no rounding to nearest does."""
-    named = f"{QUANTIZE}/float32/{quantized}-further/output-dtype-no-zp"
+    named = f"{QUANTIZE}/float32/{quantized}-further/output-dtype-no-zp-beside"
     (case,) = (
         one
         for one in indexed_cases(VECTORS / file_name(QUANTIZE, "float32", f"{quantized}-further"))

@@ -1,8 +1,8 @@
 """The domain of each element: whether its operands are as calibration makes them, at the edge, or pathological.
 
-Calibrated: every scale lies between 2^-20 and 2^10, the input and every zero point are at most 2^16 scales from zero, a
-zero point is one of the integers that it belongs to, and no input is empty. Pathological: an operand, a scale or the
-result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
+Calibrated: every scale lies between 2^-20 and 2^10, and no input is empty. The input and every zero point are at most
+2^16 scales from zero, and a zero point is one of the integers that it belongs to. Pathological: an operand, a scale or
+the result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
 
 An operator with ranges has a scale for each range: its width, divided by its number of steps. One with blocks has one
 for each: its greatest magnitude, divided by the largest element. One without any has scale 1. Types of fewer than 16

@@ -1,4 +1,4 @@
-"""Of what operands the case is that shows a finding: whether a calibrated model has such."""
+"""The domain of the case that shows a finding: whether a calibrated model has such operands."""
 
 from __future__ import annotations
 

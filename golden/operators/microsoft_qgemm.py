@@ -43,8 +43,7 @@ SCALARS = ("a_scale", "a_zero_point", *LAST)
 CLAUSES = (
     Clause("MQG-F1", "An element's sum is that of (A - a_zero_point) * (B - b_zero_point) along the inner axis, exact.",
            f"{DOCUMENT}: A and B, their scales and zero points; C has the scale of their product"),
-    Clause("MQG-F2", "C is added to the sum: its zero point is 0, its scale that of the product. No attribute gives "
-           "the beta by which the text divides it.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale",
+    Clause("MQG-F2", "C is added to the sum: its zero point is 0, its scale that of the product.", f"{DOCUMENT}, C",
            situation="a bias C"),
     Clause("MQG-F3", "The sum stands for itself times alpha * a_scale * b_scale.", f"{DOCUMENT}, alpha and C's scale"),
     Clause("MQG-F4", "With y_scale that number is divided by it.",
@@ -68,10 +67,15 @@ CLAUSES = (
     Clause("MQG-T1", "A, B and Y are int8 or uint8, each by itself, Y float32 without y_scale; a zero point has its "
            "tensor's type, C is int32.", f"{DOCUMENT}, type constraints"),
     Clause("MQG-S1", "a_scale, y_scale and their zero points are scalars.", f"{DOCUMENT}: per-tensor quantization"),
+    Clause("MQG-S2", "b_scale and b_zero_point each are a scalar or one value for each column, whatever the other is.",
+           f"{DOCUMENT}, b_scale and b_zero_point"),
     Clause("MQG-U1", "What a sum gives that is beyond 32 bits, with C or in some order of summation.",
            f"{DOCUMENT}: silent", unspecified=True, situation="a sum with C beyond 32 bits"),
     Clause("MQG-U2", "What a y_scale of zero gives.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a zero scale of Y"),
+    Clause("MQG-U4", "What a beta gives, by which the text divides alpha in the scale of C: no attribute gives one, and "
+           "without one nothing is divided.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale",
+           unspecified=True, situation="a bias C"),
     Clause("MQG-U3", "What a scale gives that is NaN or infinite.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a NaN or infinite operand"),
 )  # fmt: skip
@@ -227,7 +231,9 @@ OPERATOR = Operator(
         "bias-shape": "MQG-P4",
         "types": "MQG-T1",
         "scalars": "MQG-S1",
+        "same-shape": "MQG-S2",
         "overflow": "MQG-U1",
+        "beta": "MQG-U4",
         "zero-y": "MQG-U2",
         "special": "MQG-U3",
     },

@@ -33,7 +33,7 @@ BYTES = ("uint8", "int8")
 NUMBERS = "float32"
 OUTPUTS = (*BYTES, NUMBERS)
 FILES = tuple((a, y) for a in BYTES for y in OUTPUTS)
-ALWAYS = ("sum", "product", "rows", "matmul", "types", "scalars")
+ALWAYS = ("sum", "product", "rows", "matmul", "types", "scalars", "same-shape")
 QUANTIZED = ("quotient", "zero-point", "even")
 FEW_ROWS = (-7, -6, -3, -2, -1, 1, 2, 5, 9)
 FEW_COLUMNS = (-5, -3, -1, 1, 2, 3, 7)
@@ -73,7 +73,7 @@ def made(
     of_y = () if counts else (reals("float32", [last[0]], ()), integers(y, [last[1]], ()))
     tensors = (*a.tensors(kind, "float32"), *b.tensors(other, "float32"), *([bias] if bias else ()), *of_y)
     own = ("number",) if counts else QUANTIZED
-    more = ("bias", "bias-shape") if bias else ()
+    more = ("bias", "bias-shape", "beta") if bias else ()
     return Sample(f"{theme}-{kind}-{other}", node, tensors, tuple(flags), (*ALWAYS, *own, *more, *roles))
 
 

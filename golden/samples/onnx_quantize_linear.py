@@ -267,10 +267,13 @@ def named_output(pair: Pair) -> Iterator[Sample]:
     """output_dtype, with and without a zero point; and a zero point of shape [1] beside a scalar scale."""
     node = pair.node(attributes={"output_dtype": pair.quantized})
     halves = [Fraction(n, 2) for n in range(-9, 10)]
-    x, around = pair.x(halves), pair.x([*halves, *pair.beside(halves)])
+    x = pair.x(halves)
     one, zero = scalar(pair.scale, Fraction(1)), pair.zero(pair.middle)
     yield Sample("output-dtype", node, (x, one, zero), ("Tie",), ("output-dtype", "output-type"))
-    yield Sample("output-dtype-no-zp", node | {"zero_point": False}, (around, one), ("NoZeroPoint",), ("output-dtype",))
+    yield Sample("output-dtype-no-zp", node | {"zero_point": False}, (x, one), ("NoZeroPoint",), ("output-dtype",))
+    if beside := pair.beside(halves):
+        tensors, flags = (pair.x(beside), one), ("NoZeroPoint", "NearTie")
+        yield Sample("output-dtype-no-zp-beside", node | {"zero_point": False}, tensors, flags, ("output-dtype",))
     flat = pair.zero(pair.middle, shape=(1,))
     yield Sample("zero-point-shape-1", pair.node(), (x, one, flat), ("Tie",), ("granularity",))
 

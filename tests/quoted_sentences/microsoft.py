@@ -70,9 +70,9 @@ QUOTES = {
         "input A": {"The shape of A should be … transA is non-zero.": "MQG-P1", "TA: Input tensor A.": "MQG-F1"},
         "input B": {"The shape of B should be … transB is non-zero.": "MQG-P2", "TB: Input tensor B.": "MQG-F1"},
         "input a_zero_point": {"Zero point tensor for input 'A'. It is a scalar.": "MQG-F1 MQG-S1"},
-        "input b_zero_point": {"Zero point tensor for input 'B'.": "MQG-F1", COLUMNS: "MQG-P3"},
+        "input b_zero_point": {"Zero point tensor for input 'B'.": "MQG-F1", COLUMNS: "MQG-P3 MQG-S2"},
         "input a_scale": {"It is a scalar,which means a per-tensor quantization.": "MQG-S1"},
-        "input b_scale": {COLUMNS: "MQG-P3"},
+        "input b_scale": {COLUMNS: "MQG-P3 MQG-S2"},
         "input C": {
             "Its type is int32_t and must be quantized with zero_point = 0 … * b_scale.": "MQG-F2 MQG-F3",
             "The shape of C should be unidirectional broadcastable to (M, N).": "MQG-P4",
