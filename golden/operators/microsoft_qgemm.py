@@ -73,8 +73,8 @@ CLAUSES = (
            f"{DOCUMENT}: silent", unspecified=True, situation="a sum with C beyond 32 bits"),
     Clause("MQG-U2", "What a y_scale of zero gives.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a zero scale of Y"),
-    Clause("MQG-U4", "What a beta gives, by which the text divides alpha in the scale of C: no attribute gives one, and "
-           "without one nothing is divided.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale",
+    Clause("MQG-U4", "What a beta gives, by which the text divides alpha in the scale of C: no attribute gives one, "
+           "and without one nothing is divided.", f"{DOCUMENT}, C: scale = alpha / beta * a_scale * b_scale",
            unspecified=True, situation="a bias C"),
     Clause("MQG-U3", "What a scale gives that is NaN or infinite.", f"{DOCUMENT}: silent", unspecified=True,
            situation="a NaN or infinite operand"),
