@@ -16,9 +16,11 @@ from test_environments import wheel as made_wheel
 
 from tiebreak.adapters.environments import made, named, ngraph_wheel, packages
 from tiebreak.adapters.environments.reasons import reason
+from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.ngraph import QUANTIZED, REALS, NGraph
 from tiebreak.adapters.ngraph_libraries import FOLDER, installed_folder, sha256
+from tiebreak.adapters.outcome import NOT_DETERMINISTIC
 from tiebreak.adapters.registry import environment_of
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
@@ -370,3 +372,28 @@ def test_reproducer_makes_the_same_call_without_tiebreak(backend: NGraph, operat
     done = subprocess.run([sys.executable, "-I", str(script)], capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("nGraph 0.26.0"), done.stderr
     assert done.stdout.endswith(f" {wanted.tolist()}\n")
+
+
+FLIPS = """
+plain, calls = call, []
+
+
+def call(*given):
+    plain(*given)
+    calls.append(given)
+    given[2].reshape(-1)[0] += len(calls) > 1
+
+
+# The call.
+"""
+
+
+def test_a_script_about_outputs_that_change_makes_the_call_again(backend: NGraph, tmp_path: Path) -> None:
+    node, inputs = quantize_node("float32", "uint8", "ROUND_UP"), (np.float32([1]), np.float32(1), np.uint8(0))
+    failure = Failure("error", NOT_DETERMINISTIC, "it changed", [(1,)], 60.0, 4096)
+    lines = backend.reproducer(node, inputs)
+    for number, text in enumerate((lines, lines.replace("# The call.\n", FLIPS, 1))):
+        script = tmp_path / f"{number}.py"
+        script.write_text(failure_script("A title", node, inputs, failure, text), encoding="utf-8")
+        done = subprocess.run([sys.executable, "-I", str(script)], capture_output=True, text=True, timeout=300)
+        assert done.returncode == number, done.stdout + done.stderr
