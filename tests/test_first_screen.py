@@ -88,9 +88,9 @@ def test_an_output_beside_the_first_has_its_name() -> None:
 
 
 def test_the_attributes_that_decide_are_in_the_sentence() -> None:
-    witness = {"operands": [["x", "0x1", "70000"], ["y_scale", "0x2", "2"]], "attributes": ["precision FLOAT16"]}
+    witness = {"operands": [["x", "0x1", "70000"], ["y_scale", "0x2", "2"]], "attributes": ["precision=FLOAT16"]}
     assert turns_into({"operator": QL}, witness, ["57344"]) == (
-        "quantizes 70000 with y_scale 2, precision FLOAT16 to 57344"
+        "quantizes 70000 with y_scale 2, precision=FLOAT16 to 57344"
     )
 
 

@@ -94,7 +94,7 @@ def call_text(case: Case) -> str:
 
 def attribute_texts(case: Case) -> list[str]:
     """The attributes that a case gives, by name: they are drawn in any order."""
-    return [f"{name} {value}" for name, value in sorted(case.node.attributes.items())]
+    return [f"{name}={value}" for name, value in sorted(case.node.attributes.items())]
 
 
 def input_text(name: str, array: Array) -> str:
