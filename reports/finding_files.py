@@ -246,9 +246,8 @@ def reproduced(id: str, script: tuple[str, str], *specs: str) -> Iterator[str]:
         yield f"{fence}python\n{text.rstrip()}\n{fence}"
     else:
         command = repro_code(id, "RUN_DIR", *specs)
-        if any(
-            ":" in spec for spec in specs
-        ):  # a record does not choose what code runs, so a backend of one's own is started by hand only
+        # A record does not choose what code runs, so a backend of one's own is started by hand only.
+        if any(":" in spec for spec in specs):
             yield f"{command} prints a script: this page has none, since it starts no backend of your own."
         else:
             yield f"{command} would print a script. None could be made: {md(one_line(reason, 300))}"

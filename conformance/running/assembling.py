@@ -72,11 +72,11 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
     info: dict[str, Any] = {
         "format": "tiebreak-run",
         "version": 1,
+        "settings": settings_of(os.environ),  # a run's plan has them already
         **facts,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "instruction_sets": instruction_sets(),
-        "settings": settings_of(os.environ),
         "vectors": vector_digests(cases),
         "backends": [records.facts | {"judged": records.judged} for records in done],
         "exit": exit_code_of_run(results, **judging_of(facts)),
