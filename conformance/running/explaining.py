@@ -18,6 +18,7 @@ from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.causes.batches import Run, runs_of
+from tiebreak.conformance.causes.changed_steps import CausesByChange
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
 from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_chain, predictions_of_pairs
@@ -25,7 +26,7 @@ from tiebreak.conformance.causes.settling import Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
-from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
+from tiebreak.conformance.judging.rows import Group, Kind, detailed_group_of, group_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.agreeing import AgreeingElements
 from tiebreak.conformance.running.recording import BackendRecords
@@ -45,7 +46,12 @@ def causes_of_backend(
     """The causes and clauses of a backend's deviating elements."""
     own = {case.id: case for case in records.cases if case.id in records.outputs}
     engine = CausesBySemantics(own, records.outputs, records.errors, records.name, covers)
-    return settle_causes(evidence_of(records, deviating, known), by_path, engine.refine, records.errors)
+    changes = CausesByChange(records.cases, records.outputs, records.grades, records.errors, records.name)
+
+    def refine(elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
+        return changes.refine(elements, engine.refine(elements, named))
+
+    return settle_causes(evidence_of(records, deviating, known), by_path, refine, records.errors)
 
 
 def all_deviating(records: BackendRecords) -> DeviatingElements:

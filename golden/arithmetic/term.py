@@ -33,6 +33,7 @@ class Term:
     args: tuple[Term, ...] = ()
     constant: Any = None
     clauses: tuple[str, ...] = field(default=(), compare=False)
+    label: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", hash((self.name, self.args, self.constant)))
@@ -50,6 +51,10 @@ class Term:
     def by(self, *clauses: str) -> Term:
         """The same step with the ids of the clauses that it follows."""
         return replace(self, clauses=(*self.clauses, *clauses))
+
+    def named(self, label: str) -> Term:
+        """The same step with a name for its number, the document's if it has one; text.py writes it in formulas."""
+        return replace(self, label=label)
 
     def __add__(self, other: Numeric) -> Term:
         return Term("add", (self, lifted(other)))

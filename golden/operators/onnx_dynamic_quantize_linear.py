@@ -173,12 +173,15 @@ def y_zero_point(p: Elementwise, low: Term, high: Term) -> Term:
 def scale_put_out(p: Elementwise, low: Term, high: Term) -> Term:
     """y_scale as it is put out: a float32, even in real arithmetic. `low` and `high` include 0."""
     width = step(finite(high, "ODQ-U2") - finite(low, "ODQ-U2")).by("ODQ-F1")
-    return require(not p.constants["empty"], held(width / 255, p.working).by("ODQ-F2", "ODQ-F5"), "ODQ-U1")
+    return require(
+        not p.constants["empty"], held(width / 255, p.working).by("ODQ-F2", "ODQ-F5").named("y_scale"), "ODQ-U1"
+    )
 
 
 def zero_point_of(p: Elementwise, low: Term, high: Term) -> Term:
     intermediate = 0 - step(finite(low) / scale_put_out(p, low, high)).by("ODQ-F3", "ODQ-U1", "ODQ-U3")
-    return rounded(clamp(intermediate, UINT8.lowest, UINT8.highest).by("ODQ-C2"), p.mode).by("ODQ-R1")
+    clamped = clamp(intermediate, UINT8.lowest, UINT8.highest).by("ODQ-C2").named("clamped -min / y_scale")
+    return rounded(clamped, p.mode).by("ODQ-R1").named("y_zero_point")
 
 
 TERMS = {ID: y, f"{ID}:y_scale": y_scale, f"{ID}:y_zero_point": y_zero_point}

@@ -14,6 +14,7 @@ from tiebreak.golden.arithmetic.term import (
     greatest,
     is_nan,
     least,
+    lifted,
     require,
     rounded,
     step,
@@ -351,9 +352,9 @@ def fake_quantize(
 
 def inside(p: Elementwise, x: Term, low: Term, high: Term, first: Term, last: Term) -> Term:
     """The last branch; its last step, the sum, is rounded as the result."""
-    n = step(p.constants["levels"] - 1).by("OVF-U6")
+    n = step(lifted(p.constants["levels"] - 1).named("levels-1")).by("OVF-U6")
     quotient = step(step(x - low) / step(high - low)).by("OVF-F3", "OVF-F10", "OVF-U5")
-    level = rounded(step(quotient * n).by("OVF-F4"), p.mode).by("OVF-F5", "OVF-U1")
+    level = rounded(step(quotient * n).by("OVF-F4"), p.mode).by("OVF-F5", "OVF-U1").named("level")
     product = step(step(level / n).by("OVF-F6") * step(last - first)).by("OVF-F7", "OVF-F11")
     return (product + first).by("OVF-F8")
 

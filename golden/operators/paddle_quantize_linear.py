@@ -171,7 +171,7 @@ def check_shapes(node: Node, parameters: list[Array], wanted: tuple[int, ...]) -
 
 def quantize(p: Elementwise, value: Term, scale: Term, zero_point: Term) -> Term:
     x, largest, zero = (finite(one, "PQL-U1", "PQL-U2") for one in (value, scale, zero_point))
-    whole_range = lifted(2 ** (p.constants["bit_length"] - 1) - 1).by("PQL-F1")
+    whole_range = lifted(2 ** (p.constants["bit_length"] - 1) - 1).by("PQL-F1").named("2^(bit_length-1)-1")
     quotient = step(step(x * whole_range).by("PQL-F2") / largest).by("PQL-F3")
     integer = rounded(quotient, p.mode).by("PQL-R1", "PQL-R2")
     within = (integer >= p.constants["qmin"]) & (integer <= p.constants["qmax"])

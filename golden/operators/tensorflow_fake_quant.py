@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
-from tiebreak.golden.arithmetic.term import Term, agreed, clamp, finite, require, rounded, step, to_real, where
+from tiebreak.golden.arithmetic.term import Term, agreed, clamp, finite, lifted, require, rounded, step, to_real, where
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_boolean
@@ -344,10 +344,10 @@ def fake_quant(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
 
 
 def of_divisor(p: Elementwise, letters: str, x: Term, low: Term, high: Term, divisor: int) -> Term:
-    scale = step(step(high - low) / divisor).by(f"{letters}-A3")
+    scale = step(step(high - low) / lifted(divisor).named("steps")).by(f"{letters}-A3").named("scale")
     first, min_adj, max_adj = adjusted(p, letters, low, high, scale, divisor)
-    clamped = clamp(x, min_adj, max_adj).by(f"{letters}-F1")
-    level = rounded(step(step(clamped - min_adj) / scale), p.mode).by(f"{letters}-F2", f"{letters}-U1")
+    clamped = clamp(x, min_adj, max_adj).by(f"{letters}-F1").named("clamped x")
+    level = rounded(step(step(clamped - min_adj) / scale), p.mode).by(f"{letters}-F2", f"{letters}-U1").named("level")
     quantized = (level + p.constants["lowest"]).by(f"{letters}-F3")
     found = (quantized - p.constants["lowest"] + first) * scale
     return to_real(found.by(f"{letters}-F4", f"{letters}-U2"), p.working).by(f"{letters}-U6", f"{letters}-U7")
@@ -359,9 +359,11 @@ def adjusted(p: Elementwise, letters: str, low: Term, high: Term, scale: Term, d
     min_adj = step(scale * first).by(f"{letters}-A4")
     above, below = (low > 0).by(f"{letters}-A1"), (high < 0).by(f"{letters}-A2")
     return (
-        where(above, 0, where(below, -divisor, first)),
-        where(above, 0, where(below, step(low - high), min_adj)),
-        where(above, step(high - low), where(below, 0, step(step(high + min_adj) - low).by(f"{letters}-A5"))),
+        where(above, 0, where(below, -divisor, first)).named("min_adj / scale"),
+        where(above, 0, where(below, step(low - high), min_adj)).named("min_adj"),
+        where(above, step(high - low), where(below, 0, step(step(high + min_adj) - low).by(f"{letters}-A5"))).named(
+            "max_adj"
+        ),
     )
 
 

@@ -349,7 +349,10 @@ VARIANT = Variant("TQD", {})
 
 def of_attributes(p: Elementwise, value: Term, input_min: Term, input_max: Term) -> Term:
     letters, ends = PREFIXES[p.formula], (p.constants["lowest"], p.constants["highest"])
-    lowest, highest = (lifted(end).by(f"{letters}-Q1", f"{letters}-Q2", f"{letters}-Q3") for end in ends)
+    lowest, highest = (
+        lifted(end).by(f"{letters}-Q1", f"{letters}-Q2", f"{letters}-Q3").named(name)
+        for name, end in zip(("lowest", "highest"), ends, strict=True)
+    )
     return there_and_back(p, lowest, highest, value, input_min, input_max)
 
 
@@ -367,10 +370,10 @@ def there_and_back(p: Elementwise, lowest: Term, highest: Term, value: Term, inp
     x, bottom, high = (finite(one, f"{letters}-U1").by(f"{letters}-R1", f"{letters}-R2") for one in ranged)
     low = bottom if p.constants["signed"] else lifted(0).by(f"{letters}-S3")
     scale_factor, least, greatest = scaled(letters, lowest, highest, low, high)
-    clamped = clamp(x, least, greatest).by(f"{letters}-F1")
+    clamped = clamp(x, least, greatest).by(f"{letters}-F1").named("clamped x")
     product = finite(step(clamped * scale_factor), f"{letters}-U6")
     of_mode = [f"{letters}-{MODE_CLAUSES[p.mode]}"] if p.mode in MODE_CLAUSES else []
-    integer = rounded(product, p.mode).by(f"{letters}-F2", *of_mode)
+    integer = rounded(product, p.mode).by(f"{letters}-F2", *of_mode).named("level")
     quotient = (integer / scale_factor).by(f"{letters}-F3", *([] if letters == "TQB" else [f"{letters}-E1"]))
     found = to_real(quotient, p.working).by(f"{letters}-U4")
     return require(bottom <= high, found, f"{letters}-U3")
@@ -387,9 +390,9 @@ def scaled(letters: str, lowest: Term, highest: Term, low: Term, high: Term) -> 
     by_min = (low < 0) & (~(high > 0) | (from_min < from_max))
     of_max = require(high > 0, from_max, f"{letters}-U2")
     return (
-        finite(where(by_min, from_min, of_max), f"{letters}-U6"),
-        where(by_min, low, in_type(first / of_max).by(f"{letters}-S2")),
-        where(by_min, in_type(last / from_min).by(f"{letters}-S2"), high),
+        finite(where(by_min, from_min, of_max).named("scale_factor"), f"{letters}-U6"),
+        where(by_min, low, in_type(first / of_max).by(f"{letters}-S2")).named("the updated min"),
+        where(by_min, in_type(last / from_min).by(f"{letters}-S2"), high).named("the updated max"),
     )
 
 

@@ -344,8 +344,8 @@ Order = Callable[[Term, Numeric, Term], Term]  # x * numerator / denominator, in
 
 def min_combined(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> Term:
     kind = p.constants["T"]
-    clipped = clamp(x, low, high).by("TFQ-K1")
-    range_t = lifted(kind.highest - kind.lowest).by("TFQ-C2", "TFQ-N2")
+    clipped = clamp(x, low, high).by("TFQ-K1").named("clipped x")
+    range_t = lifted(kind.highest - kind.lowest).by("TFQ-C2", "TFQ-N2").named("range(T)")
     out = order(step(clipped - low), range_t, step(high - low)).by("TFQ-C1", "TFQ-U4")
     if kind.name == "int8":
         out = step(out - Fraction(kind.highest - kind.lowest + 1, 2)).by("TFQ-C3")
@@ -357,8 +357,8 @@ def min_first(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> T
     kind: IntegerType = p.constants["T"]
     num_discrete_values = Fraction(1 << kind.bits)
     range_adjust = step(lifted(num_discrete_values / (num_discrete_values - 1)))
-    width = step(step(high - low) * range_adjust).by("TFQ-M1", "TFQ-U4")
-    clipped = clamp(x, low, high).by("TFQ-K1")  # the document has it for every mode
+    width = step(step(high - low) * range_adjust).by("TFQ-M1", "TFQ-U4").named("width")
+    clipped = clamp(x, low, high).by("TFQ-K1").named("clipped x")  # the document has it for every mode
     integer, lowest = (
         rounded(order(value, num_discrete_values, width).by("TFQ-M1"), p.mode).by("TFQ-M2", "TFQ-R1")
         for value in (clipped, low)
@@ -372,7 +372,7 @@ def scaled(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -> Term
         return scaled_without_factor(p, x, low, high, order)
     factor = scale_factor(p, low, high)
     first, last = (step(step(p.constants[end]) / factor).by("TFQ-S3") for end in ("lowest", "highest"))
-    product = step(clamp(x, first, last).by("TFQ-S4", "TFQ-K1") * factor).by("TFQ-S4")
+    product = step(clamp(x, first, last).by("TFQ-S4", "TFQ-K1").named("clipped x") * factor).by("TFQ-S4")
     return rounded(number(product, "TFQ-U7"), p.mode).by("TFQ-R1", "TFQ-R2", "TFQ-R3")
 
 
@@ -384,9 +384,9 @@ def scaled_without_factor(p: Elementwise, x: Term, low: Term, high: Term, order:
 
 
 def scale_factor(p: Elementwise, low: Term, high: Term) -> Term:
-    min_t, max_t = (lifted(p.constants[end]).by("TFQ-N1") for end in ("lowest", "highest"))
+    min_t, max_t = (lifted(p.constants[end]).by("TFQ-N1").named(f"{end}(T)") for end in ("lowest", "highest"))
     sides = (where(end * bound > 0, step(step(end) / bound), MAX_FLOAT) for end, bound in ((min_t, low), (max_t, high)))
-    return least(*(side.by("TFQ-S2") for side in sides)).by("TFQ-S1")
+    return least(*(side.by("TFQ-S2") for side in sides)).by("TFQ-S1").named("scale_factor")
 
 
 MODES: dict[str, tuple[Callable[..., Term], Order, Order, Order]] = {  # the document's order comes first

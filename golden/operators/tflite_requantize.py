@@ -218,9 +218,9 @@ def requantize(p: Elementwise, x: Term, s_in: Term, z_in: Term, s_out: Term, z_o
 
 def multiplier_of(ratio: Term) -> tuple[Term, Term]:
     """The ratio as a whole number of 31 bits and a shift: multiplier * 2^(shift - 31)."""
-    quotient = held(ratio, FLOAT_TYPES["float64"])
+    quotient = held(ratio, FLOAT_TYPES["float64"]).named("ratio")
     power = exponent(quotient) + 1
-    found = rounded(quotient * power_of_two(BITS - power), AWAY).by("TLR-F2")
+    found = rounded(quotient * power_of_two(BITS - power), AWAY).by("TLR-F2").named("multiplier")
     full = equal(found, 1 << BITS)
     shift = where(full, power + 1, power)
     usable = (shift >= LEAST).by("TLR-F3")

@@ -185,7 +185,7 @@ def fake_quantize(p: Elementwise, value: Term, scale: Term, zero_point: Term) ->
     quotient = step(x / size).by(f"{letters}-F1", f"{letters}-U3")
     level = in_type(rounded(quotient, p.mode).by(f"{letters}-R1") + zero).by(f"{letters}-F2")
     ends = (in_type(p.constants[end]) for end in ("quant_min", "quant_max"))
-    difference = in_type(clamp(level, *ends).by(f"{letters}-C1") - zero).by(f"{letters}-F3")
+    difference = in_type(clamp(level, *ends).by(f"{letters}-C1").named("clamped level") - zero).by(f"{letters}-F3")
     return to_real((difference * size).by(f"{letters}-F4"), p.working).by(f"{letters}-U4")
 
 

@@ -259,7 +259,7 @@ def rescale(
     if rounding == DOUBLE:
         more = power_of_two(30 - shift)
         quotient = where(shift > 31, quotient + where(value >= 0, more, 0 - more).by("TRS-R2"), quotient)
-    quotient = quotient.by("TRS-F3")
+    quotient = quotient.by("TRS-F3").named("value * multiplier / 2^shift")
     exact = working = rounded(quotient, p.mode).by("TRS-R1")
     result = to_integer((exact + output_zp).by("TRS-F4"), p.result).by("TRS-C1")
     bound = result
