@@ -99,6 +99,17 @@ def without_last(operands: Operands) -> Array:
     return np.asarray(a[..., :-1] @ b[..., :-1, :])
 
 
+def products_in_16_bits(*, saturate: bool) -> Sum:
+    """Each product in 16 bits, the sum in more."""
+
+    def found(operands: Operands) -> Array:
+        products = each_product(*operands.differences())
+        kept = [np.clip(one, LOW, HIGH) if saturate else wrapped(one, 16) for one in products]
+        return np.asarray(sum(kept, np.zeros(exact(operands).shape, np.int64)))
+
+    return found
+
+
 def in_float(kind: Any) -> Sum:
     """The sum rounded to a floating-point type after each product."""
 
@@ -129,6 +140,8 @@ SUMS = (
     frequent("pairs-saturate-in-16-bits", "sum", total=pairs_saturate),
     frequent("sum-in-16-bits:saturates", "sum", total=in_16_bits_saturates),
     frequent("sum-in-16-bits:wraps around", "sum", total=in_16_bits_wraps),
+    step("products-in-16-bits:saturate", "sum", total=products_in_16_bits(saturate=True)),
+    step("products-in-16-bits:wrap around", "sum", total=products_in_16_bits(saturate=False)),
     frequent("sum-without-last-product", "sum", total=without_last),
     step("sum-of-products-in:float16", "sum", total=in_float(np.float16)),
     frequent("difference-wraps", "sum", total=differences_in_8_bits(saturate=False)),

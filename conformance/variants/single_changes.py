@@ -47,7 +47,7 @@ Change = tuple[str, Callable[[Term], Term]]  # the id of a change, and what make
 LONGEST = 60  # of a number's formula in an id; a longer one is known by its clause
 MOST_ORDERS = 5  # factors of a product whose orders are tried
 HALF_TYPES = ("float16", "bfloat16")
-BITS, FRACTION_BITS = (7, 8, 10, 11, 12, 14, 15, 16, 22, 23, 24, 31), (8, 10, 12, 14, 15, 16, 20, 22, 24, 30, 31)
+BITS, FRACTION_BITS = (7, 8, 10, 11, 12, 14, 15, 16, 22, 23, 24, 31), (7, 8, 10, 12, 14, 15, 16, 20, 22, 24, 30, 31)
 SMALL = ("1e-12", "1e-10", "1e-9", "1e-8", "1e-7", "1e-6", "1e-5")
 WORDS = ("int8", "uint8", "int16", "uint16", "int32", "int4", "uint4")
 ROUNDINGS: Mapping[str, by.Rounding] = {
@@ -68,10 +68,12 @@ ROUNDINGS: Mapping[str, by.Rounding] = {
 def single_changes(term: Term, problem: Problem) -> Iterator[Change]:
     """Each change of a backend's term (changes.spoken)."""
     numbers = numbers_of(term)
+    divisors = {one.args[1] for one in steps_of(term) if one.name == "divide"}
     for kinds in (of_operation, of_conversions):
         for site, name in numbers:
+            may_be_small = site in divisors or site.name == "operand"
             for id_, new in kinds(site, name, problem):
-                if new != site:
+                if new != site and (may_be_small or not id_.startswith(OF_SMALL)):
                     yield id_, partial(with_change, site=site, new=new)
     yield from of_operands(term, problem)
     yield from of_all_steps()
@@ -137,9 +139,11 @@ def of_conversions(site: Term, name: str, problem: Problem) -> Iterator[Named]:
 
 
 def conversions_of(number: Term, name: str, problem: Problem) -> Iterator[Named]:
-    integer = is_integer(number, problem)
+    integer, kind = is_integer(number, problem), problem.result
     if integer:
         yield from of_integer(number, name)
+    elif isinstance(kind, IntegerType):
+        yield f"number-saturates-to:{name},{kind.name}", clamp(number, kind.lowest, kind.highest)
     for key, conversion in REAL_CONVERSIONS.items():
         if not (integer and key.partition(":")[0] in ONLY_OF_REALS):
             yield id_of(key, name), conversion(number)
@@ -173,6 +177,11 @@ def is_integer(term: Term, problem: Problem) -> bool:
     args = term.args[1:] if term.name == "where" else term.args
     whole_of = ("add", "subtract", "multiply", "sum", "step", "clamp", "least", "greatest", "magnitude", "where")
     return term.name in whole_of and all(is_integer(one, problem) for one in args)
+
+
+def without_subnormals(kind: str, values: Array) -> Array:
+    """Values rounded to a type whose subnormal numbers are zero."""
+    return below_to_zero(float(scaled(1, FLOAT_TYPES[kind].emin)), to.through(kind, values))
 
 
 def in_kind(kind: FloatType) -> Callable[[Term], Term]:
@@ -213,6 +222,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
         yield f"number-in:{kind}", in_kind(FLOAT_TYPES[kind])
     yield "number-in:TF32", converted("TF32", to.in_tf32)
     yield "number-in:float32", in_kind(FLOAT_TYPES["float32"])
+    yield "number-in-normal:float16", converted("normal float16", partial(without_subnormals, "float16"))
     yield "number-cut-off-to:bfloat16", to.CUT_TO_BFLOAT16
     yield "number-cut-off-to:float16", converted("cut to float16", partial(cut_to, "float16"))
     yield "number-cut-off-to:float32", to.CUT_TO_FLOAT32
@@ -243,7 +253,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     yield "number-to-power-of-two-below", to.POWER_BELOW
     yield "number-to-power-of-two-above", converted("power of two above", power_above)
     for text in (*SMALL, "1.1920929e-07"):
-        yield f"number-plus:{text}", partial(plus, Fraction(float32(text)))
+        yield f"number-plus-small:{text}", partial(plus, Fraction(float32(text)))
         yield f"number-raised-to:{text}", converted(f"at least {text}", partial(raised, float32(text)))
         yield f"number-to-zero-below:{text}", converted(f"zero below {text}", partial(below_to_zero, float32(text)))
 
@@ -257,7 +267,9 @@ def plus(more: Fraction, number: Term) -> Term:
 
 
 REAL_CONVERSIONS = dict(real_conversions())
+OF_SMALL = ("number-plus-small", "number-raised-to", "number-to-zero-below")  # what guards a divisor
 ONLY_OF_REALS = (
+    "number-plus-small",
     "number-flushed-in",
     "number-truncated",
     "number-rounded",
@@ -288,6 +300,7 @@ def of_operation(site: Term, name: str, problem: Problem) -> Iterator[Named]:
         yield from ((f"number-as:{name},{text}", new) for text, new in named(of_number(site)))
         if inner(site).name in ("multiply", "divide"):
             yield from of_folded_factor(inner(site), problem)
+            yield from of_distributed(site, problem)
 
 
 def named(terms: Iterator[Term]) -> Iterator[Named]:
@@ -310,9 +323,12 @@ def parts_of(number: Term) -> list[Term]:
     own = inner(number)
     if own.name == "add":
         return [part for arg in own.args for part in parts_of(arg)]
-    if own.name == "divide":
+    if own.name == "sum" and own.args[-1].name == "operand":  # a bias
+        return [replace(own, args=own.args[:-1]), own.args[-1]]
+    if own.name in ("divide", "multiply"):
         parts = parts_of(own.args[0])
-        return [step(part / own.args[1]) for part in parts] if len(parts) > 1 else [number]
+        if len(parts) > 1:
+            return [step(replace(own, args=(step(inner(part)), own.args[1]))) for part in parts]
     return [number]
 
 
@@ -352,6 +368,23 @@ def of_sum(operation: Term) -> Iterator[Term]:
     yield replace(operation, args=operation.args[:-1])
 
 
+def of_distributed(site: Term, problem: Problem) -> Iterator[Named]:
+    """A quotient of a sum as a sum of integers times ratios, each a number beforehand that something happens to."""
+    parts = [factors_of(inner(part)) for part in parts_of(site)]
+    if len(parts) < 2:
+        return
+    split: list[tuple[Term, Term]] = []
+    for factors in parts:
+        places = [n for n, (one, divides) in enumerate(factors) if not divides and is_integer(one, problem)]
+        if len(places) != 1 or len(factors) < 2:
+            return
+        others = [*factors[: places[0]], *factors[places[0] + 1 :]]
+        split.append((factors[places[0]][0], exact_product_of(others)))
+    name = " and ".join(text_of(ratio) for _, ratio in split)
+    for key, conversion in REAL_CONVERSIONS.items():
+        yield id_of(key, name), reduce(Term.__add__, (one * conversion(ratio) for one, ratio in split))
+
+
 def of_fused_sum(operation: Term) -> Iterator[Term]:
     """A sum without the rounding of one or both of its parts."""
     first, second = operation.args
@@ -369,7 +402,7 @@ def of_product(operation: Term) -> Iterator[Term]:
             yield in_turn(order, reciprocal=reciprocal)
             if len(order) > 2:
                 yield product_of(order[0], (in_turn(order[1:], reciprocal=reciprocal), False), reciprocal=reciprocal)
-    for place, (one, divides) in enumerate(factors):
+    for place, (one, divides) in enumerate(factors if len(factors) > 1 else ()):
         others = [*factors[:place], *factors[place + 1 :]]
         yield in_turn(others, reciprocal=False)
         yield in_turn([*others, (one, not divides)], reciprocal=False)
@@ -393,12 +426,14 @@ def of_folded_factor(operation: Term, problem: Problem) -> Iterator[Named]:
     factors = factors_of(operation)
     if not 1 < len(factors) <= MOST_ORDERS:
         return
-    for place, (one, divides) in enumerate(factors):
-        others = [*factors[:place], *factors[place + 1 :]]
-        folded = reduce(exact_product, others[1:], 1 / others[0][0] if others[0][1] else others[0][0])
-        if not divides and (len(others) > 1 or others[0][1]):
+    integers = [one for one in factors if not one[1] and is_integer(one[0], problem)]
+    splits = [(integers, [one for one in factors if one not in integers])] if integers else []
+    splits += [([one], [*factors[:n], *factors[n + 1 :]]) for n, one in enumerate(factors) if not one[1]]
+    for first, others in splits:
+        if len(others) > 1 or (others and others[0][1]):
+            folded = exact_product_of(others)
             for id_, new in conversions_of(folded, name_of(folded), problem):
-                yield id_, step(one * new)
+                yield id_, step(exact_product_of(first) * new)
 
 
 Factor = tuple[Term, bool]  # a factor, and whether it divides
@@ -418,6 +453,11 @@ def factors_of(operation: Term) -> list[Factor]:
 
     add(operation, False)
     return found
+
+
+def exact_product_of(factors: Sequence[Factor]) -> Term:
+    (first, divides), *others = factors
+    return reduce(exact_product, others, 1 / first if divides else first)
 
 
 def exact_product(so_far: Term, factor: Factor) -> Term:
@@ -544,6 +584,16 @@ def of_operands(term: Term, problem: Problem) -> Iterator[Change]:
         yield f"number-taken-as:{other},-{name}", partial(with_change, site=second, new=0 - first)
         exchanged = {first: second, second: first}
         yield f"operands-exchanged:{name},{other}", partial(everywhere, change=exchanged.get)
+
+
+def changes_of_absent(term: Term, places: Sequence[int]) -> Iterator[Change]:
+    """Another default for the operands at these places, whose inputs the node does not have."""
+    for one in dict.fromkeys(each for each in steps_of(term) if each.name == "operand" and each.constant[0] in places):
+        for value in (0, 1, 8, 128, -128, 127):
+            yield (
+                f"number-taken-as:an absent {one.constant[1]},{value}",
+                partial(with_change, site=one, new=lifted(value)),
+            )
 
 
 def of_all_steps() -> Iterator[Change]:
