@@ -8,7 +8,7 @@ contradicts it. Another rounding mode may join it: fixed-point arithmetic rounds
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -17,170 +17,38 @@ import numpy as np
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
+from tiebreak.conformance.causes.term_elements import IN_FLOAT64, Candidate, TermElements, joined, key_of
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
-from tiebreak.conformance.judging.judge import negative_zero
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
-from tiebreak.conformance.judging.truths import canonical
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT
-from tiebreak.conformance.semantics.facet_causes import mode_cause
-from tiebreak.conformance.variants.changes import everywhere, spoken
-from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.conformance.variants.input_changes import absent_inputs, input_changes
-from tiebreak.conformance.variants.single_changes import changes_of_absent, single_changes
-from tiebreak.golden import oracle
-from tiebreak.golden.arithmetic.doubles import DOUBLE
-from tiebreak.golden.arithmetic.term import Term, steps_of
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.operators import get_operator
-from tiebreak.golden.problem import Array, Problem
+from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import output_slices, problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.verdicts import WORKING
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
-ChangeTerm = Callable[[Term], Term]
 
-COLUMNS = ("given", "right", "zero", "conforms", "numbers", "case", "place")
 STAGE = "changes of a step"
 ROLE = "a step"  # no operator's: the clause is told by the step at which the results part
 FEWEST = 6  # different operands that a change must give
+FEW = 0.25  # of the elements asked so far: a change that gives fewer is not tried any more
 LEAST_SHARE = 0.5  # of the elements without a name that a change must give
-MOST_ASKED, MOST_CONFORMING = 64, 1024  # elements of a term with which changes are tried before all are
-MOST_CASES = 6  # that deviate, and as many that do not, with which changes of inputs are tried before all are
 MOST_FORMS = 4  # terms of a kind with which changes are tried before all are
 MOST_TRIED = 12  # changes of a kind that all of its elements are asked about
 MOST_JOINED = 16  # changes with which other rounding modes are tried
-MOST_STEPS = 400  # of a term whose changes are tried
 ROUNDS = 2  # changes that one kind may show, one after the other
-IN_FLOAT64 = ", the rest in float64"
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A change: of the inputs, or of a step by its id, in working precision or float64; and another rounding mode."""
-
-    id: str
-    of_inputs: bool = False
-    suffix: str = ""
-    mode: str = ""
-
-    def name(self, wanted: str) -> str:
-        """The id of the cause, where the document asks for a mode."""
-        return f"{self.id}{self.suffix}" + (f"{JOINT}{mode_cause(wanted, self.mode).id}" if self.mode else "")
 
 
 @dataclass(frozen=True)
 class FoundChange:
-    """A change that holds, and the numbers of those elements that were asked for and that it gives."""
+    """A change that holds, and the numbers of all elements of the kind that it gives."""
 
     candidate: Candidate
     cause: Cause
     numbers: Array
-
-    def of(self, terms: Sequence[TermElements], left: Array) -> Array:
-        """The numbers of those other elements left (a mask) that it gives."""
-        found = given_by(terms, self.candidate, left)
-        return self.numbers if found is None else found
-
-
-@dataclass
-class TermElements:
-    """The elements of one term: operands, what the backend gave, what is right, and which of them are which.
-
-    `cases` are the cases with the number of the output. `numbers` are the places of deviating elements among the
-    kind's, -1 of all others. `case` and `place` say where each element is.
-    """
-
-    problem: Problem  # without its operands
-    cases: Sequence[tuple[Case, int]]
-    operands: tuple[Array, ...]
-    given: Array
-    right: Array  # a row each: the exact result, and that of working precision
-    zero: Array  # where either zero is right
-    conforms: Array
-    numbers: Array
-    case: Array
-    place: Array
-
-    @cached_property
-    def term(self) -> Term:
-        return spoken(oracle.term_of(self.problem, oracle.formula_of(self.problem)))
-
-    @cached_property
-    def changes(self) -> Mapping[str, ChangeTerm]:
-        """The changes of its steps by their ids; none for a long term."""
-        found: dict[str, ChangeTerm] = {}
-        if len(list(steps_of(self.term))) <= MOST_STEPS:
-            node = self.cases[0][0].node
-            names = self.problem.names([one.name for one in node.inputs], get_operator(node.operator).forms[0])
-            missing = {name.rstrip("s") for name in absent_inputs(node)}
-            absent = [place for place, name in enumerate(names) if name.rstrip("s") in missing]
-            for id_, change in (*changes_of_absent(self.term, absent), *single_changes(self.term, self.problem)):
-                found.setdefault(id_, change)
-        return found
-
-    def codes(self, candidate: Candidate) -> Array | None:
-        """What a backend gives that makes the change, as comparable codes; None where it changes nothing."""
-        if candidate.of_inputs:
-            operands, term = self.operands_with(candidate.id), self.term
-        elif candidate.id in self.changes:
-            operands, term = self.operands, self.changes[candidate.id](self.term)
-        else:
-            return None
-        if operands is None:
-            return None
-        if candidate.mode:
-            term = everywhere(term, lambda one: replace(one, constant=candidate.mode) if one.name == "round" else None)
-        return self.answer(self.evaluation(operands, candidate.suffix), term)
-
-    def evaluation(self, operands: tuple[Array, ...], suffix: str) -> BackendEvaluation:
-        kind = DOUBLE if suffix else self.problem.working
-        return BackendEvaluation(operands, self.problem.kinds, kind, oracle.signed_value_of)
-
-    def answer(self, evaluation: BackendEvaluation, term: Term) -> Array:
-        codes = canonical(evaluation.answer(term), self.problem)
-        return np.where(self.zero & (codes == negative_zero(self.problem)), 0, codes)
-
-    def operands_with(self, id_: str) -> tuple[Array, ...] | None:
-        """The operands after a change of the inputs; None if no case has it."""
-        changed = tuple(one.copy() for one in self.operands)
-        applies = False
-        for number in np.unique(self.case).tolist():
-            case, output = self.cases[number]
-            inputs = dict(input_changes(case.node, case.inputs)).get(id_)
-            if inputs is not None:
-                problem = get_operator(case.node.operator).problems(case.node, inputs)[output]
-                own = np.flatnonzero(self.case == number)
-                for column, operand in zip(changed, problem.operands, strict=True):
-                    column[own] = operand[self.place[own]]
-                applies = True
-        return changed if applies else None
-
-    def some(self, at: Array) -> TermElements:
-        operands = tuple(one[at] for one in self.operands)
-        return TermElements(self.problem, self.cases, operands, *(getattr(self, name)[..., at] for name in COLUMNS))
-
-    def asked(self, left: Array) -> TermElements:
-        """Some of the elements that are left (a mask by number)."""
-        return self.some(spread(np.flatnonzero(self.is_left(left)), MOST_ASKED))
-
-    def is_left(self, left: Array) -> Array:
-        return np.asarray((self.numbers >= 0) & left[self.numbers])
-
-    def conforming(self) -> TermElements:
-        """Some of the elements that conform."""
-        return self.some(spread(np.flatnonzero(self.conforms), MOST_CONFORMING))
-
-    def of_few_cases(self, wanted: Array) -> TermElements:
-        """The wanted elements (a mask) of a few cases that have some."""
-        chosen = spread(np.unique(self.case[wanted]), MOST_CASES)
-        return self.some(np.flatnonzero(wanted & np.isin(self.case, chosen)))
-
-
-def spread(places: Array, most: int) -> Array:
-    return places[:: max(1, -(-places.size // most))]
 
 
 @dataclass
@@ -208,11 +76,9 @@ class CausesByChange:
         """The causes of each kind's elements, with a change for those that had none."""
         refined = []
         for (kind, of_kind), old in zip(elements.items(), named, strict=True):
-            nameless = [number for number, cause in enumerate(old) if cause == NO_CAUSE]
-            about = f"{self.about}, {' '.join(kind)}"
             new = list(old)
-            if len(nameless) >= FEWEST or (len(old) >= FEWEST and any(JOINT in cause.id for cause in old)):
-                find = partial(self.found, kind, of_kind, old)
+            if old.count(NO_CAUSE) >= FEWEST:
+                find, about = partial(self.found, kind, of_kind, old), f"{self.about}, {' '.join(kind)}"
                 for number, cause in self.errors.attempt(STAGE, about, find, {}).items():
                     new[number] = cause
             refined.append(new)
@@ -223,20 +89,19 @@ class CausesByChange:
 
         What has a rarer cause takes the change, too, if that gives it: the rarer cause then says nothing by itself.
         """
-        terms = self.terms(kind, elements)
+        search = Search(self.terms(kind, elements), len(elements))
+        left, counts = np.array([cause == NO_CAUSE for cause in old]), Counter(old)
+        found = dict[int, Cause]()
         with np.errstate(all="ignore"):
-            every, found = np.ones(len(elements), bool), dict[int, Cause]()
-            whole = best_change(terms, every, whole=True)
-            if whole is not None:
-                return dict.fromkeys(range(len(elements)), whole.cause)
-            left, counts = np.array([cause == NO_CAUSE for cause in old]), Counter(old)
             for _ in range(ROUNDS):
-                best = best_change(terms, left) if np.count_nonzero(left) >= FEWEST else None
+                best = search.best(left) if np.count_nonzero(left) >= FEWEST else None
                 if best is None:
                     break
-                left[best.numbers] = False
-                rarer = (n for n in best.of(terms, every).tolist() if counts[old[n]] < best.numbers.size)
-                for number in (*best.numbers.tolist(), *rarer):
+                nameless, others = best.numbers[left[best.numbers]], best.numbers[~left[best.numbers]].tolist()
+                is_whole = best.numbers.size == len(elements)
+                rarer = [number for number in others if is_whole or counts[old[number]] < nameless.size]
+                left[nameless] = False
+                for number in (*nameless.tolist(), *rarer):
                     found.setdefault(number, best.cause)
         return found
 
@@ -275,30 +140,15 @@ class CausesByChange:
             yield (key_of(problem), absent), part.some(np.flatnonzero((numbers >= 0) | conforms))
 
 
-def key_of(problem: Problem) -> tuple[object, ...]:
-    """What problems with one term have in common."""
-    constants = tuple(getattr(problem, "constants", {}).items())
-    formula = getattr(problem, "formula", "")
-    return formula, problem.output, problem.mode, problem.kinds, problem.result, problem.working, constants
-
-
-def joined(parts: Sequence[TermElements]) -> TermElements:
-    """The elements of several cases with one term."""
-    numbered = [replace(one, case=one.case + number) for number, one in enumerate(parts)]
-    operands = tuple(np.concatenate(each) for each in zip(*(one.operands for one in parts), strict=True))
-    columns = (np.concatenate([getattr(one, name) for one in numbered], axis=-1) for name in COLUMNS)
-    return TermElements(parts[0].problem, [one.cases[0] for one in parts], operands, *columns)
-
-
 @dataclass
 class Scores:
     """How many of the asked elements each change gives, in the order of the changes, and which are contradicted."""
 
     asked: int = 0
-    given: dict[Candidate, int] = field(default_factory=dict)
+    given: dict[Candidate, float] = field(default_factory=dict)
     refuted: set[Candidate] = field(default_factory=set)
 
-    def add(self, candidate: Candidate, given: int, contradicted: bool) -> None:
+    def add(self, candidate: Candidate, given: float, contradicted: bool) -> None:
         self.given[candidate] = self.given.get(candidate, 0) + given
         if contradicted:
             self.refuted.add(candidate)
@@ -313,74 +163,76 @@ class Scores:
         return sorted(found, key=lambda one: -self.given[one])  # of equal ones the earlier
 
 
-def best_change(terms: Sequence[TermElements], left: Array, *, whole: bool = False) -> FoundChange | None:
-    """The change that gives the most of the elements left (a mask); None if none does.
+@dataclass(frozen=True)
+class Search:
+    """A search among the elements of a kind, so many, by their terms."""
 
-    It must give half of them, all if `whole`.
-    """
-    asked = [one for one in terms if one.is_left(left).any()][:MOST_FORMS]
-    wanted = terms[0].problem.mode
-    scores = Scores()
-    for one in asked:
-        screen(one, left, scores)
-    single = scores.likely(LEAST_SHARE, refuted=False)
-    found = verified(terms, single[:MOST_TRIED], left, whole=whole)
-    if wanted and (found is None or found[1].size < np.count_nonzero(left)):
-        likely = [found[0]] if found else scores.likely(LEAST_SHARE, refuted=True)[:MOST_JOINED]
-        joint = joint_scores(asked, likely, left, wanted)
-        other = verified(terms, joint.likely(LEAST_SHARE, refuted=False)[:MOST_TRIED], left, whole=whole)
-        if other and (found is None or other[1].size > found[1].size):
-            found = other
-    return found and FoundChange(found[0], Cause(found[0].name(wanted), ROLE, FIRST_PAIR), found[1])
+    terms: Sequence[TermElements]
+    elements: int
 
+    @property
+    def mode(self) -> str:
+        """The rounding mode that the document asks for; empty if nothing is rounded."""
+        return self.terms[0].problem.mode
 
-def joint_scores(terms: Sequence[TermElements], candidates: Sequence[Candidate], left: Array, wanted: str) -> Scores:
-    """How the candidates do together with another rounding mode than the wanted one."""
-    scores = Scores()
-    for elements in terms:
-        both = {of_inputs: screened(elements, left, of_inputs) for of_inputs in {one.of_inputs for one in candidates}}
-        scores.asked += elements.asked(left).given.size
-        for candidate in candidates:
-            for mode in ROUND_MODES:
-                if mode != wanted:
-                    share_of = elements.asked(left).given.size if candidate.of_inputs else 0
-                    try_change(*both[candidate.of_inputs], replace(candidate, mode=mode), scores, share_of)
-    return scores
+    def best(self, left: Array) -> FoundChange | None:
+        """The change that gives the most of the elements left (a mask), half of them at least; None if none does."""
+        asked = [one for one in self.terms if one.is_left(left).any()][:MOST_FORMS]
+        scores = Scores()
+        for one in asked:
+            screen(one, left, scores)
+        found = self.verified(scores.likely(LEAST_SHARE, refuted=False), left)
+        if self.mode and (found is None or not set(np.flatnonzero(left).tolist()) <= set(found.numbers.tolist())):
+            likely = [found.candidate] if found else scores.likely(LEAST_SHARE, refuted=True)[:MOST_JOINED]
+            joint = self.verified(self.joint(asked, likely, left).likely(LEAST_SHARE, refuted=False), left)
+            if joint and (found is None or joint.numbers.size > found.numbers.size):
+                found = joint
+        return found
 
+    def joint(self, terms: Sequence[TermElements], candidates: Sequence[Candidate], left: Array) -> Scores:
+        """How the candidates do together with another rounding mode than the document's."""
+        scores = Scores()
+        for elements in terms:
+            both = {one: screened(elements, left, of_inputs=one) for one in {each.of_inputs for each in candidates}}
+            scores.asked += elements.asked(left).given.size
+            for candidate in candidates:
+                for mode in ROUND_MODES:
+                    if mode != self.mode:
+                        joined_ = replace(candidate, mode=mode)
+                        try_change(*both[candidate.of_inputs], joined_, scores, elements.asked(left).given.size)
+        return scores
 
-def verified(
-    terms: Sequence[TermElements], candidates: Sequence[Candidate], left: Array, *, whole: bool
-) -> tuple[Candidate, Array] | None:
-    """The first of some candidates that holds for all elements, and the numbers of those left that it gives."""
-    least = (1.0 if whole else LEAST_SHARE) * np.count_nonzero(left)
-    for candidate in candidates:
-        numbers = given_by(terms, candidate, left)
-        if numbers is not None and numbers.size >= least:
-            return candidate, numbers
-    return None
+    def verified(self, candidates: Sequence[Candidate], left: Array) -> FoundChange | None:
+        """The first of some candidates that no element of the kind contradicts, if it gives half of what is left."""
+        for candidate in candidates[:MOST_TRIED]:
+            numbers = given_by(self.terms, candidate)
+            if numbers is not None and np.count_nonzero(left[numbers]) >= LEAST_SHARE * np.count_nonzero(left):
+                return FoundChange(candidate, Cause(candidate.name(self.mode), ROLE, FIRST_PAIR), numbers)
+        return None
 
 
 def screen(elements: TermElements, left: Array, scores: Scores) -> None:
-    """Try each change of the steps and of the inputs with a few elements."""
-    asked, conforming = screened(elements, left, of_inputs=False)
-    scores.asked += asked.given.size
-    runs = {
-        suffix: [one.evaluation(one.operands, suffix) for one in (asked, conforming)] for suffix in ("", IN_FLOAT64)
-    }
-    for id_, change in elements.changes.items():
-        term = change(elements.term)
-        for suffix, (of_asked, of_conforming) in runs.items():
+    """Try changes of the steps and of the inputs with a few elements: all at first, then those that gave enough."""
+    (asked, conforming), known = screened(elements, left, of_inputs=False), set(scores.given)
+    before, scores.asked = scores.asked, scores.asked + asked.given.size
+    for suffix in ("", IN_FLOAT64):
+        of_asked, of_conforming = (one.evaluation(one.operands, suffix) for one in (asked, conforming))
+        for id_, change in elements.changes.items():
+            one = Candidate(id_, suffix=suffix)
+            if suffix and scores.given[Candidate(id_)] < FEW * scores.asked:
+                continue
+            if one in known and scores.given[one] < FEW * before:
+                continue
+            term = change(elements.term)
             given = int(np.count_nonzero(asked.answer(of_asked, term) == asked.given))
-            if given:
-                other = contradicts(conforming, conforming.answer(of_conforming, term))
-                scores.add(Candidate(id_, suffix=suffix), given, other)
+            scores.add(one, given, given > 0 and contradicts(conforming, conforming.answer(of_conforming, term)))
     both = screened(elements, left, of_inputs=True)
     cases = (elements.cases[number][0] for number in np.unique(both[0].case).tolist())
     for id_ in dict.fromkeys(id_ for case in cases for id_, _ in input_changes(case.node, case.inputs)):
         try_change(*both, Candidate(id_, of_inputs=True), scores, asked.given.size)
 
 
-def screened(elements: TermElements, left: Array, of_inputs: bool) -> tuple[TermElements, TermElements]:
+def screened(elements: TermElements, left: Array, *, of_inputs: bool) -> tuple[TermElements, TermElements]:
     """A few elements that are left, and a few that conform; of few cases, whose inputs are changed as a whole."""
     if of_inputs:
         return elements.of_few_cases(elements.is_left(left)), elements.of_few_cases(elements.conforms)
@@ -388,17 +240,14 @@ def screened(elements: TermElements, left: Array, of_inputs: bool) -> tuple[Term
 
 
 def try_change(
-    asked: TermElements, conforming: TermElements, candidate: Candidate, scores: Scores, share_of: int = 0
+    asked: TermElements, conforming: TermElements, candidate: Candidate, scores: Scores, share_of: int
 ) -> None:
     """Score a change; `share_of` elements are what all of those asked count for."""
     codes = asked.codes(candidate)
-    if codes is None:
-        return
-    given = int(np.count_nonzero(codes == asked.given))
-    if given:
+    if codes is not None and (given := int(np.count_nonzero(codes == asked.given))):
         others = conforming.codes(candidate)
         contradicted = others is not None and contradicts(conforming, others)
-        scores.add(candidate, given * share_of // asked.given.size if share_of else given, contradicted)
+        scores.add(candidate, given * share_of / asked.given.size, contradicted)
 
 
 def contradicts(elements: TermElements, codes: Array) -> bool:
@@ -407,8 +256,8 @@ def contradicts(elements: TermElements, codes: Array) -> bool:
     return bool(other.any())
 
 
-def given_by(terms: Sequence[TermElements], candidate: Candidate, left: Array) -> Array | None:
-    """The numbers of the elements left that a change gives; None if they are few or some element contradicts it."""
+def given_by(terms: Sequence[TermElements], candidate: Candidate) -> Array | None:
+    """The numbers of the elements that a change gives; None if they are few or a conforming one contradicts it."""
     found, different = list[int](), set[tuple[int, ...]]()
     for elements in terms:
         codes = elements.codes(candidate)
@@ -416,7 +265,7 @@ def given_by(terms: Sequence[TermElements], candidate: Candidate, left: Array) -
             continue
         if contradicts(elements, codes):
             return None
-        at = np.flatnonzero(elements.is_left(left) & (codes == elements.given))
+        at = np.flatnonzero((elements.numbers >= 0) & (codes == elements.given))
         found += elements.numbers[at].tolist()
         different |= set(zip(*(one[at].tolist() for one in elements.operands), strict=True))
     return np.array(found, np.int64) if len(different) >= FEWEST else None
