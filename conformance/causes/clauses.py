@@ -13,10 +13,10 @@ import numpy as np
 from tiebreak.conformance.causes.broken import KINDS, broken_clauses, clause_of_cause
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.parting import Parting, partings
+from tiebreak.conformance.causes.parting import Parting
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.deviating import AT_ROUNDING
-from tiebreak.conformance.judging.families import parts
+from tiebreak.conformance.judging.families import joined, parts
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.operators import get_operator
@@ -119,9 +119,14 @@ def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors
     none = [UNKNOWN] * len(traced)
     steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, traced), none)
     known = dict(zip(traced.tolist(), steps, strict=True))
-    keys = [(int(found.case[place]), int(found.parted[place]), known.get(place, UNKNOWN)) for place in places]
-    told = {key: told_in(evidence, *key) for key in dict.fromkeys(keys)}
-    return {place: told[key] for place, key in zip(places, keys, strict=True)}
+    told, made = dict[int, StepClauses](), dict[tuple[int, int, int], StepClauses]()
+    for place, case, parted in zip(places, found.case[places].tolist(), found.parted[places].tolist(), strict=True):
+        steps = known.get(place, UNKNOWN)
+        key = case, parted, id(steps)  # they are long, and most are the very same
+        if key not in made:
+            made[key] = told_in(evidence, case, parted, steps)
+        told[place] = made[key]
+    return told
 
 
 def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> StepClauses:
@@ -165,26 +170,17 @@ def partings_in(
         posed = replace(problem, mode=modes[0]) if modes else problem
         alike[form_of(posed)].append((elements, posed))
     found: dict[int, tuple[Parting, ...]] = {}
-    for own in alike.values():
-        elements, problem = together(own)
+    for form, own in alike.items():
+        elements, problem = np.concatenate([each for each, _ in own]), joined([one for _, one in own])
         formula = TERMS[chunk.operator] if isinstance(problem, Quantization) else formula_of(problem)
-        found.update(zip(elements.tolist(), partings(problem, term_of(problem, formula), bits[elements]), strict=True))
+        asked = (chunk.operator, form, problem.result, problem.working), problem, term_of(problem, formula)
+        found.update(zip(elements.tolist(), evidence.partings.of(*asked, bits[elements]), strict=True))
     return [found[place] for place in at.tolist()]
 
 
 def form_of(problem: Problem) -> Hashable:
-    """What problems have in common that are asked by one term; each Quantization is asked by itself."""
+    """What problems of an operator have in common that are asked by one term."""
     if isinstance(problem, Quantization):
-        return id(problem)
+        return problem.output, problem.mode, problem.kinds
     constants = tuple(sorted((name, repr(value)) for name, value in problem.constants.items()))
     return problem.formula, problem.output, problem.mode, problem.kinds, problem.signed_zeros, constants
-
-
-def together(own: Sequence[tuple[Array, Problem]]) -> tuple[Array, Problem]:
-    """All these elements, and one problem of the same form for them."""
-    (elements, first), *others = own
-    if not others or isinstance(first, Quantization):
-        return elements, first
-    found = np.concatenate([each for each, _ in own])
-    operands = tuple(map(np.concatenate, zip(*(problem.operands for _, problem in own), strict=True)))
-    return found, replace(first, shape=(found.size,), operands=operands)

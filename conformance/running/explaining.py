@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from itertools import pairwise
 
@@ -20,6 +20,7 @@ from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.causes.batches import Run, runs_of
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
+from tiebreak.conformance.causes.parting import KnownPartings
 from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_chain, predictions_of_pairs
 from tiebreak.conformance.causes.settling import Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
@@ -35,26 +36,32 @@ from tiebreak.golden.nodes import Case
 ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a backend's outputs
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What is found for one backend and serves the others: many of them are configurations of one library."""
+
+    known: ByOutputs
+    covers: Covers = field(default_factory=Covers)
+    partings: KnownPartings = field(default_factory=KnownPartings)
+
+
 def causes_of_backend(
-    records: BackendRecords,
-    deviating: DeviatingElements,
-    by_path: Mapping[Element, str],
-    known: ByOutputs,
-    covers: Covers,
+    records: BackendRecords, deviating: DeviatingElements, by_path: Mapping[Element, str], shared: Shared
 ) -> Settled:
     """The causes and clauses of a backend's deviating elements."""
     own = {case.id: case for case in records.cases if case.id in records.outputs}
-    engine = CausesBySemantics(own, records.outputs, records.errors, records.name, covers)
-    return settle_causes(evidence_of(records, deviating, known), by_path, engine.refine, records.errors)
+    engine = CausesBySemantics(own, records.outputs, records.errors, records.name, shared.covers)
+    evidence = replace(evidence_of(records, deviating, shared.known), partings=shared.partings)
+    return settle_causes(evidence, by_path, engine.refine, records.errors)
 
 
 def all_deviating(records: BackendRecords) -> DeviatingElements:
     """The columns of all deviating elements of a backend."""
     columns = {
-        field.name: np.concatenate(
-            [np.empty(0, DTYPES[field.name]), *(getattr(one, field.name) for one in records.deviating)]
+        column.name: np.concatenate(
+            [np.empty(0, DTYPES[column.name]), *(getattr(one, column.name) for one in records.deviating)]
         )
-        for field in fields(DeviatingElements)
+        for column in fields(DeviatingElements)
     }
     return DeviatingElements(**columns)
 
