@@ -17,6 +17,7 @@ from tiebreak.conformance.semantics.model import ANYTHING
 from tiebreak.golden.problem import Array
 
 ROUNDS = 4  # searches for a semantics among the elements that are left
+SPREAD = 500  # elements of a part that are compared first, where a semantics is to reproduce all
 FEWEST = 6  # deviating elements that a semantics must explain to be named, unless it is named elsewhere
 CONVINCING = 40  # elements: a semantics that gives all of them needs to explain one deviating element only
 
@@ -116,11 +117,12 @@ class Covers:
 def whole_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
     """What covering_semantics names first if that reproduces every element, else nothing.
 
-    The few elements of the sample rule most semantics out, before any is compared with all elements.
+    The few elements of the sample, and some of all, rule most semantics out before any is compared with all elements.
     """
     group, sampled, unexplained = part.group, part.group.sample, part.unexplained(part.left)
     compared = unexplained[sampled] & (group.elements.outputs[sampled] != ANYTHING)
     likely = [number for number in group.likeliest(unexplained) if group.gives[number, compared].all()]
+    likely = without_wrong(part, likely, np.arange(0, part.at.size, -(-part.at.size // SPREAD)))
     if not likely:
         return []
     differs, _ = differences(part, np.zeros(1, np.int64), likely)
@@ -131,6 +133,18 @@ def whole_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list
     possible = familiar if np.count_nonzero(part.left) < FEWEST else fits
     best = min(possible, key=lambda n: (n not in familiar, group.near.distances[n], n), default=None)
     return [] if best is None else [Covered(causes[best], part.at[part.left], True)]
+
+
+def without_wrong(part: PartToCover, likely: Sequence[int], some: Array) -> list[int]:
+    """Those semantics that get none of some elements of a part (indices among its own) wrong."""
+    group, outputs = part.group, part.outputs[some]
+    every = [group.near.every[number] for number in likely]
+    predictions = group.arithmetic.predict(group.elements.probe_at(part.at[some]), every)
+    return [
+        number
+        for number, codes in zip(likely, predictions, strict=True)
+        if not are_wrong(codes, outputs, part.left[some]).any()
+    ]
 
 
 def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
@@ -198,12 +212,16 @@ def differences(part: PartToCover, begins: Array, likely: Sequence[int]) -> tupl
     places of each case's first element. No prediction for an element to explain counts as wrong.
     """
     outputs = part.outputs
-    compared = outputs != ANYTHING
     documented = part.group.documented(part.at)
     found, third = (np.empty((len(likely), begins.size), np.int64) for _ in range(2))
     for row, other, predicted in zip(found, third, part.group.predictions(part.at, likely), strict=True):
-        wrong = (predicted != outputs) & compared & (part.left | (predicted != ANYTHING))
+        wrong = are_wrong(predicted, outputs, part.left)
         np.add.reduceat(wrong, begins, dtype=np.int64, out=row)
         bites = wrong & (predicted != documented) & (predicted != ANYTHING) & (documented != ANYTHING)
         np.add.reduceat(bites, begins, dtype=np.int64, out=other)
     return found, third
+
+
+def are_wrong(predicted: Array, outputs: Array, left: Array) -> Array:
+    """Which predictions are wrong (a mask): none where nothing is compared. No prediction is, where one is `left`."""
+    return np.asarray((predicted != outputs) & (outputs != ANYTHING) & (left | (predicted != ANYTHING)))
