@@ -160,11 +160,11 @@ def causes_by_backend(
 ) -> list[Settled | None]:
     """The causes and clauses of each backend's deviating elements, found once for backends with equal outputs."""
     kept: dict[bytes, Settled | None] = {}
-    found, shared = [], Shared(known)
+    found, shared = [], Shared()
     pairs = each_told(zip(done, paths, strict=True), watch, lambda pair: f"looking for causes of {pair[0].name}")
     for records, rows in pairs:
         key, errors = outputs_digest(records), records.errors.found.total()
-        named = kept[key] if key in kept else named_deviations(records, rows, shared)
+        named = kept[key] if key in kept else named_deviations(records, rows, known, shared)
         if records.errors.found.total() == errors:  # an error is noted for each backend that has it
             kept[key] = named
         found.append(with_unwritten(records, all_deviating(records), named) if records.unwritten else named)
@@ -180,13 +180,17 @@ def outputs_digest(records: BackendRecords) -> bytes:
     return digest.digest()
 
 
-def named_deviations(records: BackendRecords, paths: Sequence[PathRow], shared: Shared) -> Settled | None:
+def named_deviations(
+    records: BackendRecords, paths: Sequence[PathRow], known: ByOutputs, shared: Shared
+) -> Settled | None:
     """The causes and clauses of the backend's deviating elements; None if naming them fails."""
     errors, deviating = records.errors, all_deviating(records)
     by_path = errors.attempt(
         STAGE, records.name, lambda: causes_by_path(paths, records.cases, deviating), dict[Element, str]()
     )
-    return errors.attempt("causes", records.name, lambda: causes_of_backend(records, deviating, by_path, shared), None)
+    return errors.attempt(
+        "causes", records.name, lambda: causes_of_backend(records, deviating, by_path, known, shared), None
+    )
 
 
 def with_causes(

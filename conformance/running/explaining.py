@@ -7,8 +7,8 @@ found. What known mistakes predict for a case is computed once for all backends,
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.running.agreeing import AgreeingElements
+from tiebreak.conformance.running.agreeing import AgreeingElements, KeptChunks
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.conformance.running.watching import Unwatched, Watch, each_told
 from tiebreak.golden.nodes import Case
@@ -40,19 +40,28 @@ ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a
 class Shared:
     """What is found for one backend and serves the others: many of them are configurations of one library."""
 
-    known: ByOutputs
     covers: Covers = field(default_factory=Covers)
     partings: KnownPartings = field(default_factory=KnownPartings)
+    chunks: KeptChunks = field(default_factory=KeptChunks)
+    clauses: dict[str, Collection[str]] = field(default_factory=dict)  # that can be broken in a case, by its id
+
+    def exercised(self, case: Case) -> Collection[str]:
+        if case.id not in self.clauses:
+            self.clauses[case.id] = exercised_clauses(case)
+        return self.clauses[case.id]
 
 
 def causes_of_backend(
-    records: BackendRecords, deviating: DeviatingElements, by_path: Mapping[Element, str], shared: Shared
+    records: BackendRecords,
+    deviating: DeviatingElements,
+    by_path: Mapping[Element, str],
+    known: ByOutputs,
+    shared: Shared,
 ) -> Settled:
     """The causes and clauses of a backend's deviating elements."""
     own = {case.id: case for case in records.cases if case.id in records.outputs}
     engine = CausesBySemantics(own, records.outputs, records.errors, records.name, shared.covers)
-    evidence = replace(evidence_of(records, deviating, shared.known), partings=shared.partings)
-    return settle_causes(evidence, by_path, engine.refine, records.errors)
+    return settle_causes(evidence_of(records, deviating, known, shared), by_path, engine.refine, records.errors)
 
 
 def all_deviating(records: BackendRecords) -> DeviatingElements:
@@ -124,8 +133,11 @@ def explain_case(
             found[key] = explanations(case, judged, truths.judged_by, [*predicted, *chain], strange, pairs)
 
 
-def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:
+def evidence_of(
+    records: BackendRecords, deviating: DeviatingElements, known: ByOutputs, shared: Shared | None = None
+) -> Evidence:
     """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
+    shared = shared or Shared()
     numbers: dict[Explanation, int] = {}
     candidates = np.zeros(len(deviating), np.int64)
     against, third = (defaultdict[tuple[Group, bool], Counter[Cause]](Counter) for _ in range(2))
@@ -151,7 +163,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
             for cause, one in bits.items():
                 so_far[cause] = so_far.get(cause, 0) | one
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    agreeing, constant = AgreeingElements(records), frozenset(records.facts.get("always_constant", ()))
+    agreeing, constant = AgreeingElements(records, shared.chunks), frozenset(records.facts.get("always_constant", ()))
     refuting = against, third, contradicted, records.against_modes
     tried = needs, agreeing.contradict, agreeing.given_by
-    return Evidence(*evidence, *refuting, *tried, records.name, constant, exercised_clauses)
+    return Evidence(*evidence, *refuting, *tried, records.name, constant, shared.exercised, shared.partings)
