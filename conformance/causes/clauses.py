@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -56,15 +56,16 @@ def clauses_of(evidence: Evidence, causes: Sequence[Cause], errors: ExplanationE
     found = evidence.deviating
     keys = list(zip(found.case.tolist(), causes, found.parted.tolist(), strict=True))
     known = {key: said_in(evidence, *key) for key in dict.fromkeys(keys)}
-    clauses = np.array([known[key] for key in keys], object)
-    alone = [place for place, cause in enumerate(causes) if not clauses[place] or JOINT in cause.id]
-    mistakes = places_of_mistakes(evidence, causes, clauses)
-    some = {key: spread([*far(evidence, places)], MOST) for key, places in mistakes.items()}
+    said = [known[key] for key in keys]
+    clauses = np.array(said, object)
+    alone = [place for place, cause in enumerate(causes) if not said[place] or JOINT in cause.id]
+    mistakes = places_of_mistakes(evidence, causes, said)
+    some = {key: spread(far(evidence, places), MOST) for key, places in mistakes.items()}
     told = told_at(evidence, [*alone, *chain(*some.values())], errors)
-    clauses[alone] = [told[place].alone(clauses[place], causes[place]) for place in alone]
+    clauses[alone] = [told[place].alone(said[place], causes[place]) for place in alone]
     for key, places in mistakes.items():
-        other = against(key[1], [told[place] for place in some[key]])
-        clauses[[place for place in places if other in evidence.exercised_in(int(found.case[place]))]] = other
+        if other := against(key[1], [told[place] for place in some[key]]):
+            clauses[[place for place in places if other in evidence.exercised_in(int(found.case[place]))]] = other
     return clauses
 
 
@@ -73,7 +74,9 @@ def said_in(evidence: Evidence, case: int, cause: Cause, parted: int) -> str:
     return clause_of_cause(evidence.cases[case].node, cause, parted, evidence.exercised_in(case))
 
 
-def places_of_mistakes(evidence: Evidence, causes: Sequence[Cause], said: Array) -> dict[tuple[Cause, str], list[int]]:
+def places_of_mistakes(
+    evidence: Evidence, causes: Sequence[Cause], said: Sequence[str]
+) -> dict[tuple[Cause, str], list[int]]:
     """The elements of each cause that is one mistake in a formula, by the clause that it is about; no rounding mode."""
     places: dict[tuple[Cause, str], list[int]] = defaultdict(list)
     for place, cause in enumerate(causes):
@@ -84,18 +87,19 @@ def places_of_mistakes(evidence: Evidence, causes: Sequence[Cause], said: Array)
 
 def may_tell(evidence: Evidence, places: Sequence[int], clause: str) -> bool:
     """Whether these elements, whose cause is about a clause, can tell another: many, and not all with one result."""
-    found, own = evidence.deviating, [*far(evidence, places)]
+    found, own = evidence.deviating, far(evidence, places)
     spec = get_operator(evidence.cases[int(found.case[places[0]])].node.operator)
     arithmetic = spec.kind(spec.clause(clause)) in ARITHMETIC
     return arithmetic and len(own) >= FEWEST and len(np.unique(found.got_bits[own])) > 1
 
 
-def far(evidence: Evidence, places: Iterable[int]) -> Iterator[int]:
+def far(evidence: Evidence, places: Sequence[int]) -> list[int]:
     """Those places of deviating elements whose results are no neighbours of the exact argument.
 
     Of neighbours both results tell already that they part at the rounding.
     """
-    return (place for place in places if evidence.deviating.parted[place] != AT_ROUNDING)
+    every = np.asarray(places, np.int64)
+    return [*every[evidence.deviating.parted[every] != AT_ROUNDING].tolist()]
 
 
 def spread(places: Sequence[int], count: int) -> Sequence[int]:
@@ -115,7 +119,7 @@ def against(said: str, told: Sequence[StepClauses]) -> str:
 
 def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors) -> dict[int, StepClauses]:
     """What the partings of the deviating elements at these places tell."""
-    found, traced = evidence.deviating, np.array([*far(evidence, places)], np.int64)
+    found, traced = evidence.deviating, np.array(far(evidence, places), np.int64)
     none = [UNKNOWN] * len(traced)
     steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, traced), none)
     known = dict(zip(traced.tolist(), steps, strict=True))
