@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,6 +17,7 @@ from tiebreak.conformance.semantics.model import ANYTHING
 from tiebreak.golden.problem import Array
 
 ROUNDS = 4  # searches for a semantics among the elements that are left
+SPREAD = 500  # elements of a part that are compared first, where a semantics is to reproduce all
 FEWEST = 6  # deviating elements that a semantics must explain to be named, unless it is named elsewhere
 CONVINCING = 40  # elements: a semantics that gives all of them needs to explain one deviating element only
 
@@ -57,6 +58,17 @@ class PartToCover:
             return found.outputs[self.at]
         return np.where(found.deviating[self.at] & ~self.left, ANYTHING, found.outputs[self.at])
 
+    @property
+    def may_be_familiar(self) -> bool:
+        """Whether a known cause may explain few elements: there are so many parts that one may fit by chance."""
+        return self.place in ("", *PER)
+
+    def unexplained(self, left: Array) -> Array:
+        """A mask of all elements of the group: those of the part that are left."""
+        found = np.zeros(self.group.elements.owners.size, bool)
+        found[self.at] = left
+        return found
+
 
 def part_to_cover(group: SameArithmetic, inside: Array, left: Array, place: str) -> PartToCover:
     """The part of the elements that a mask selects, at most about MOST_ELEMENTS of them.
@@ -69,6 +81,10 @@ def part_to_cover(group: SameArithmetic, inside: Array, left: Array, place: str)
     return PartToCover(group, at, left[at], place)
 
 
+# The causes of a part. Takes the ids of causes that are named already, and adds to a set each one looked up there.
+Search = Callable[[PartToCover, Set[str], set[str]], list[Covered]]
+
+
 @dataclass
 class Covers:
     """Covers parts with semantics, and remembers what it found for parts with equal outputs.
@@ -77,17 +93,58 @@ class Covers:
     of the causes in question are named elsewhere; `kept` has these causes and the others that were in question.
     """
 
-    kept: dict[bytes, list[tuple[Set[str], Set[str], list[Covered]]]] = field(default_factory=dict)
+    kept: dict[tuple[Search, bytes], list[tuple[Set[str], Set[str], list[Covered]]]] = field(default_factory=dict)
 
     def of(self, part: PartToCover, known: Set[str]) -> list[Covered]:
         """The causes of a part's elements, given the ids of causes that are named already."""
-        for named, not_named, found in self.kept.get(part.key, []):
+        return self.found_by(covering_semantics, part, known)
+
+    def of_whole(self, part: PartToCover, known: Set[str]) -> Cause | None:
+        """The first of these causes, if its semantics reproduces every element."""
+        return next((one.cause for one in self.found_by(whole_semantics, part, known)), None)
+
+    def found_by(self, search: Search, part: PartToCover, known: Set[str]) -> list[Covered]:
+        key = search, part.key
+        for named, not_named, found in self.kept.get(key, []):
             if named <= known and not not_named & known:
                 return found
         asked = set[str]()
-        found = covering_semantics(part, known, asked)
-        self.kept.setdefault(part.key, []).append((asked & known, asked - known, found))
+        found = search(part, known, asked)
+        self.kept.setdefault(key, []).append((asked & known, asked - known, found))
         return found
+
+
+def whole_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
+    """What covering_semantics names first if that reproduces every element, else nothing.
+
+    The few elements of the sample, and some of all, rule most semantics out before any is compared with all elements.
+    """
+    group, sampled, unexplained = part.group, part.group.sample, part.unexplained(part.left)
+    compared = unexplained[sampled] & (group.elements.outputs[sampled] != ANYTHING)
+    likely = [number for number in group.likeliest(unexplained) if group.gives[number, compared].all()]
+    likely = without_wrong(part, likely, np.arange(0, part.at.size, -(-part.at.size // SPREAD)))
+    if not likely:
+        return []
+    differs, _ = differences(part, np.zeros(1, np.int64), likely)
+    fits = [number for number, wrong in zip(likely, differs, strict=True) if not wrong.any()]
+    causes = {number: cause_of(group.arithmetic, group.near.every[number]) for number in fits}
+    asked.update(cause.id for cause in causes.values())
+    familiar = {n for n in fits if part.may_be_familiar and (part.at.size >= CONVINCING or causes[n].id in known)}
+    possible = familiar if np.count_nonzero(part.left) < FEWEST else fits
+    best = min(possible, key=lambda n: (n not in familiar, group.near.distances[n], n), default=None)
+    return [] if best is None else [Covered(causes[best], part.at[part.left], True)]
+
+
+def without_wrong(part: PartToCover, likely: Sequence[int], some: Array) -> list[int]:
+    """Those semantics that get none of some elements of a part (indices among its own) wrong."""
+    group, outputs = part.group, part.outputs[some]
+    every = [group.near.every[number] for number in likely]
+    predictions = group.arithmetic.predict(group.elements.probe_at(part.at[some]), every)
+    return [
+        number
+        for number, codes in zip(likely, predictions, strict=True)
+        if not are_wrong(codes, outputs, part.left[some]).any()
+    ]
 
 
 def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
@@ -108,16 +165,14 @@ def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> l
     wrong = np.add.reduceat(part.left, begins, dtype=np.int64)
     left = wrong > 0
     for _ in range(ROUNDS):
-        unexplained = np.zeros(group.elements.owners.size, bool)
-        unexplained[part.at] = part.left & left[case_of]
-        likely = group.likeliest(unexplained)
+        likely = group.likeliest(part.unexplained(part.left & left[case_of]))
         differs, third = differences(part, begins, likely)
         causes = [cause_of(group.arithmetic, group.near.every[number]) for number in likely]
         asked.update(cause.id for cause in causes)
         familiar = np.array([cause.id in known_here for cause in causes], bool)
         if part.at.size >= CONVINCING:
             familiar |= (differs == 0).all(axis=1)
-        familiar &= part.place in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
+        familiar &= part.may_be_familiar
         distances, some = group.near.distances[likely], False
         while (best := best_semantics(distances, differs, third, wrong, left, familiar)) is not None:
             fits = differs[best] == 0
@@ -157,12 +212,16 @@ def differences(part: PartToCover, begins: Array, likely: Sequence[int]) -> tupl
     places of each case's first element. No prediction for an element to explain counts as wrong.
     """
     outputs = part.outputs
-    compared = outputs != ANYTHING
     documented = part.group.documented(part.at)
     found, third = (np.empty((len(likely), begins.size), np.int64) for _ in range(2))
     for row, other, predicted in zip(found, third, part.group.predictions(part.at, likely), strict=True):
-        wrong = (predicted != outputs) & compared & (part.left | (predicted != ANYTHING))
+        wrong = are_wrong(predicted, outputs, part.left)
         np.add.reduceat(wrong, begins, dtype=np.int64, out=row)
         bites = wrong & (predicted != documented) & (predicted != ANYTHING) & (documented != ANYTHING)
         np.add.reduceat(bites, begins, dtype=np.int64, out=other)
     return found, third
+
+
+def are_wrong(predicted: Array, outputs: Array, left: Array) -> Array:
+    """Which predictions are wrong (a mask): none where nothing is compared. No prediction is, where one is `left`."""
+    return np.asarray((predicted != outputs) & (outputs != ANYTHING) & (left | (predicted != ANYTHING)))

@@ -152,12 +152,12 @@ class CausesBySemantics:
         if group.is_real and not nameless.any():
             return False  # real results with a cause keep it
         part = part_to_cover(group, np.ones(deviating.size, bool), deviating, "")
-        first, *_ = [*self.covers.of(part, self.known), None]
-        if first is None or not first.whole:
+        cause = self.covers.of_whole(part, self.known)
+        if cause is None:
             return False
-        self.known.add(first.cause.id)
+        self.known.add(cause.id)
         own = numbers[deviating]
-        found.name(own[nameless] if group.is_real else own, first.cause)
+        found.name(own[nameless] if group.is_real else own, cause)
         return True
 
     def explain_places(self, group: SameArithmetic, found: FoundCauses) -> None:
@@ -170,9 +170,9 @@ class CausesBySemantics:
             enough = is_in_loop(place) and np.count_nonzero(left) >= FEWEST_AT_PLACE
             if enough and found.doubted(numbers[left]).size:
                 part = part_to_cover(group, inside, left, place)
-                first, *_ = [*self.covers.of(part, self.known), None]
-                if first is not None and first.whole:
-                    self.name_place(first.cause, place, numbers[left], found)
+                cause = self.covers.of_whole(part, self.known)
+                if cause is not None:
+                    self.name_place(cause, place, numbers[left], found)
 
     def name_place(self, cause: Cause, place: str, elements: Array, found: FoundCauses) -> None:
         """What has a cause keeps it where another rounding mode is all that the semantics says.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -13,10 +13,10 @@ import numpy as np
 from tiebreak.conformance.causes.broken import KINDS, broken_clauses, clause_of_cause
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.parting import Parting, partings
+from tiebreak.conformance.causes.parting import Parting
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.deviating import AT_ROUNDING
-from tiebreak.conformance.judging.families import parts
+from tiebreak.conformance.judging.families import joined, parts
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.operators import get_operator
@@ -56,15 +56,16 @@ def clauses_of(evidence: Evidence, causes: Sequence[Cause], errors: ExplanationE
     found = evidence.deviating
     keys = list(zip(found.case.tolist(), causes, found.parted.tolist(), strict=True))
     known = {key: said_in(evidence, *key) for key in dict.fromkeys(keys)}
-    clauses = np.array([known[key] for key in keys], object)
-    alone = [place for place, cause in enumerate(causes) if not clauses[place] or JOINT in cause.id]
-    mistakes = places_of_mistakes(evidence, causes, clauses)
-    some = {key: spread([*far(evidence, places)], MOST) for key, places in mistakes.items()}
+    said = [known[key] for key in keys]
+    clauses = np.array(said, object)
+    alone = [place for place, cause in enumerate(causes) if not said[place] or JOINT in cause.id]
+    mistakes = places_of_mistakes(evidence, causes, said)
+    some = {key: spread(far(evidence, places), MOST) for key, places in mistakes.items()}
     told = told_at(evidence, [*alone, *chain(*some.values())], errors)
-    clauses[alone] = [told[place].alone(clauses[place], causes[place]) for place in alone]
+    clauses[alone] = [told[place].alone(said[place], causes[place]) for place in alone]
     for key, places in mistakes.items():
-        other = against(key[1], [told[place] for place in some[key]])
-        clauses[[place for place in places if other in evidence.exercised_in(int(found.case[place]))]] = other
+        if other := against(key[1], [told[place] for place in some[key]]):
+            clauses[[place for place in places if other in evidence.exercised_in(int(found.case[place]))]] = other
     return clauses
 
 
@@ -73,7 +74,9 @@ def said_in(evidence: Evidence, case: int, cause: Cause, parted: int) -> str:
     return clause_of_cause(evidence.cases[case].node, cause, parted, evidence.exercised_in(case))
 
 
-def places_of_mistakes(evidence: Evidence, causes: Sequence[Cause], said: Array) -> dict[tuple[Cause, str], list[int]]:
+def places_of_mistakes(
+    evidence: Evidence, causes: Sequence[Cause], said: Sequence[str]
+) -> dict[tuple[Cause, str], list[int]]:
     """The elements of each cause that is one mistake in a formula, by the clause that it is about; no rounding mode."""
     places: dict[tuple[Cause, str], list[int]] = defaultdict(list)
     for place, cause in enumerate(causes):
@@ -84,18 +87,19 @@ def places_of_mistakes(evidence: Evidence, causes: Sequence[Cause], said: Array)
 
 def may_tell(evidence: Evidence, places: Sequence[int], clause: str) -> bool:
     """Whether these elements, whose cause is about a clause, can tell another: many, and not all with one result."""
-    found, own = evidence.deviating, [*far(evidence, places)]
+    found, own = evidence.deviating, far(evidence, places)
     spec = get_operator(evidence.cases[int(found.case[places[0]])].node.operator)
     arithmetic = spec.kind(spec.clause(clause)) in ARITHMETIC
     return arithmetic and len(own) >= FEWEST and len(np.unique(found.got_bits[own])) > 1
 
 
-def far(evidence: Evidence, places: Iterable[int]) -> Iterator[int]:
+def far(evidence: Evidence, places: Sequence[int]) -> list[int]:
     """Those places of deviating elements whose results are no neighbours of the exact argument.
 
     Of neighbours both results tell already that they part at the rounding.
     """
-    return (place for place in places if evidence.deviating.parted[place] != AT_ROUNDING)
+    every = np.asarray(places, np.int64)
+    return [*every[evidence.deviating.parted[every] != AT_ROUNDING].tolist()]
 
 
 def spread(places: Sequence[int], count: int) -> Sequence[int]:
@@ -115,13 +119,18 @@ def against(said: str, told: Sequence[StepClauses]) -> str:
 
 def told_at(evidence: Evidence, places: Sequence[int], errors: ExplanationErrors) -> dict[int, StepClauses]:
     """What the partings of the deviating elements at these places tell."""
-    found, traced = evidence.deviating, np.array([*far(evidence, places)], np.int64)
+    found, traced = evidence.deviating, np.array(far(evidence, places), np.int64)
     none = [UNKNOWN] * len(traced)
     steps = errors.attempt("where results part", evidence.about, partial(partings_of, evidence, traced), none)
     known = dict(zip(traced.tolist(), steps, strict=True))
-    keys = [(int(found.case[place]), int(found.parted[place]), known.get(place, UNKNOWN)) for place in places]
-    told = {key: told_in(evidence, *key) for key in dict.fromkeys(keys)}
-    return {place: told[key] for place, key in zip(places, keys, strict=True)}
+    told, made = dict[int, StepClauses](), dict[tuple[int, int, int], StepClauses]()
+    for place, case, parted in zip(places, found.case[places].tolist(), found.parted[places].tolist(), strict=True):
+        steps = known.get(place, UNKNOWN)
+        key = case, parted, id(steps)  # they are long, and most are the very same
+        if key not in made:
+            made[key] = told_in(evidence, case, parted, steps)
+        told[place] = made[key]
+    return told
 
 
 def told_in(evidence: Evidence, case: int, parted: int, steps: Sequence[Parting]) -> StepClauses:
@@ -165,26 +174,17 @@ def partings_in(
         posed = replace(problem, mode=modes[0]) if modes else problem
         alike[form_of(posed)].append((elements, posed))
     found: dict[int, tuple[Parting, ...]] = {}
-    for own in alike.values():
-        elements, problem = together(own)
+    for form, own in alike.items():
+        elements, problem = np.concatenate([each for each, _ in own]), joined([one for _, one in own])
         formula = TERMS[chunk.operator] if isinstance(problem, Quantization) else formula_of(problem)
-        found.update(zip(elements.tolist(), partings(problem, term_of(problem, formula), bits[elements]), strict=True))
+        asked = (chunk.operator, form, problem.result, problem.working), problem, term_of(problem, formula)
+        found.update(zip(elements.tolist(), evidence.partings.of(*asked, bits[elements]), strict=True))
     return [found[place] for place in at.tolist()]
 
 
 def form_of(problem: Problem) -> Hashable:
-    """What problems have in common that are asked by one term; each Quantization is asked by itself."""
+    """What problems of an operator have in common that are asked by one term."""
     if isinstance(problem, Quantization):
-        return id(problem)
+        return problem.output, problem.mode, problem.kinds
     constants = tuple(sorted((name, repr(value)) for name, value in problem.constants.items()))
     return problem.formula, problem.output, problem.mode, problem.kinds, problem.signed_zeros, constants
-
-
-def together(own: Sequence[tuple[Array, Problem]]) -> tuple[Array, Problem]:
-    """All these elements, and one problem of the same form for them."""
-    (elements, first), *others = own
-    if not others or isinstance(first, Quantization):
-        return elements, first
-    found = np.concatenate([each for each, _ in own])
-    operands = tuple(map(np.concatenate, zip(*(problem.operands for _, problem in own), strict=True)))
-    return found, replace(first, shape=(found.size,), operands=operands)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.broken import Exercised, every_clause
+from tiebreak.conformance.causes.parting import KnownPartings
 from tiebreak.conformance.causes.placed import Unexplained
 from tiebreak.conformance.causes.places import bits_of_elements, layout_of_input
 from tiebreak.conformance.judging.deviating import DeviatingElements
@@ -63,6 +64,7 @@ class Evidence:
     about: str = ""  # the backend
     always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
     exercised: Exercised = every_clause
+    partings: KnownPartings = field(default_factory=KnownPartings)  # that backends share
     in_detail: bool = False  # whether the groups are detailed, and each is a layout of its own
 
     @cached_property

@@ -7,8 +7,8 @@ else in a wider one. Only a step with which the unchanged term gives another res
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 
@@ -43,6 +43,26 @@ class Parting:
 
 
 Variant = tuple[Parting, Term, bool]  # what it says, the changed term, and whether the change is free
+
+
+@dataclass
+class KnownPartings:
+    """The partings that have been found: elements have operands and results in common, and so have backends.
+
+    They are kept by what is asked (a `form`, which says all of a problem but its operands), and by operands and result.
+    """
+
+    found: dict[Hashable, dict[tuple[int, ...], tuple[Parting, ...]]] = field(default_factory=dict)
+
+    def of(self, form: Hashable, problem: Problem, term: Term, given: Array) -> list[tuple[Parting, ...]]:
+        """See partings."""
+        known = self.found.setdefault(form, {})
+        keys = list(zip(*(one.tolist() for one in (*problem.operands, given)), strict=True))
+        new = {key: place for place, key in enumerate(keys) if key not in known}
+        if new:
+            at = np.array([*new.values()])
+            known.update(zip(new, partings(problem.some(at), term, given[at]), strict=True))
+        return [known[key] for key in keys]
 
 
 def partings(problem: Problem, term: Term, given: Array) -> list[tuple[Parting, ...]]:

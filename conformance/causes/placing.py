@@ -58,11 +58,22 @@ class PlacedKind:
     def paths(self) -> Mapping[Path, list[int]]:
         """The numbers of the elements that may be placed, by path: those that are not pathological first."""
         found: dict[Path, list[int]] = defaultdict(list)
-        for number, place in enumerate(self.own.tolist()):
-            if self.evidence.may_be_placed(place):
-                strange = self.evidence.distinct[int(self.evidence.candidates[place])].pathological
-                found[self.evidence.group_of(place), strange].append(number)
+        known = dict[tuple[int, str, int], list[int] | None]()
+        deviating = self.evidence.deviating
+        columns = (one[self.own].tolist() for one in (deviating.case, deviating.output, self.evidence.candidates))
+        for number, key in enumerate(zip(*columns, strict=True)):
+            if key not in known:
+                known[key] = found[path] if (path := self.path_of(int(self.own[number]))) else None
+            if (numbers := known[key]) is not None:
+                numbers.append(number)
         return dict(sorted(found.items(), key=lambda entry: entry[0][1]))
+
+    def path_of(self, place: int) -> Path | None:
+        """The path of an element; None if it may not be placed."""
+        if not self.evidence.may_be_placed(place):
+            return None
+        strange = self.evidence.distinct[int(self.evidence.candidates[place])].pathological
+        return self.evidence.group_of(place), strange
 
     @cached_property
     def varies(self) -> bool:

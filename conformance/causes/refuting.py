@@ -54,6 +54,8 @@ def refuted_causes(
     )
     refuted |= {cause for cause in found.matching if JOINT in cause.id and len(needs.get(cause, ())) == 1}
     joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
+    if not joined:
+        return refuted
     shown = {cause.id for cause in explains[group, False] if not evidence.against[group, False][cause]}
     tried = {cause.id for cause in evidence.against[group, False]} if explains[group, False] else set[str]()
     return refuted | {cause for cause, arithmetic in joined.items() if arithmetic in tried - shown}

@@ -90,8 +90,9 @@ def judged_by_domain(results: pd.DataFrame) -> Judged:
 def domain_shares(rows: pd.DataFrame, judged: Mapping[str, tuple[int, int]]) -> dict[str, DomainShare]:
     """For each domain in which a cause has elements: how many, of how many judged, and how far off they are."""
     found: dict[str, DomainShare] = {}
+    shown = rows[["domain", "case", "distance", "boundary_ulp"]]
     for domain in DOMAINS:
-        own = rows[rows["domain"] == domain]
+        own = shown[shown["domain"] == domain]
         elements, cases = judged.get(domain, (0, 0))
         if len(own):
             found[domain] = {
@@ -159,8 +160,8 @@ def root_cause_row(
 
 def clause_of_plainest(rows: pd.DataFrame, ordered: pd.DataFrame) -> str:
     """The clause that most elements of the plainest domain break; of equally frequent ones, the first in the run."""
-    own = ordered[ordered["domain"] == rows.iloc[0]["domain"]]
-    return str(Counter(own["clause"].tolist()).most_common(1)[0][0])
+    own = ordered["clause"][ordered["domain"] == rows["domain"].iloc[0]]
+    return str(Counter(own.tolist()).most_common(1)[0][0])
 
 
 def farthest_from_boundary(rows: pd.DataFrame) -> float | None:

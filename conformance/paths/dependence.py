@@ -69,8 +69,9 @@ def path_rows(
     ]
     features = [errors.attempt(STAGE, backend, partial(distinguishing_features, elements), {}) for elements in groups]
     pairs = zip(groups, most_common_texts(features), strict=True)
+    grades = cache(partial(grades_of, {case.id: case for case in probes}, outputs))
     rows = [
-        errors.attempt(STAGE, backend, partial(path_row, elements, texts, outputs), None) for elements, texts in pairs
+        errors.attempt(STAGE, backend, partial(path_row, elements, texts, grades), None) for elements, texts in pairs
     ]
     return [{**row, "backend": backend} for row in rows if row is not None]
 
@@ -137,12 +138,18 @@ def got_bits(deviating: DeviatingElements, place: int) -> str:
     return bits_and_decimal(int(got[place]), element)[0]
 
 
-def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
+def grades_of(cases: Mapping[str, Case], outputs: Mapping[str, Array], case: str) -> Array:
+    """The grades of the outputs of a case, by its id."""
+    truths = truths_of(cases[case])
+    return judge(outputs[case], truths.judged_by, truths).grades
+
+
+def path_row(elements: SameOperands, texts: Sequence[str], grades: Callable[[str], Array]) -> PathRow:
     """The row of one set of operands. `texts` say where each answer is given; empty if no feature separates them."""
     part = elements.parts[elements.part[0]]
     node = part.case.node
     operands = element_operands(part.problem, node, int(elements.index[0]))
-    answers = [path_answer(elements, number, outputs) for number in range(len(elements.codes))]
+    answers = [path_answer(elements, number, grades) for number in range(len(elements.codes))]
     for answer, text in zip(answers, texts, strict=False):
         answer["paths"].insert(0, text)
     return {
@@ -157,13 +164,11 @@ def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str,
     }
 
 
-def path_answer(elements: SameOperands, number: int, outputs: Mapping[str, Array]) -> PathAnswer:
+def path_answer(elements: SameOperands, number: int, grades: Callable[[str], Array]) -> PathAnswer:
     """One answer with an example from the smallest case that has it."""
     own = np.flatnonzero(elements.answer == number)
     example = own[np.argmin(elements.by_part(lambda part: part.case.size)[own])]
     part, index = elements.parts[int(elements.part[example])], int(elements.index[example])
-    truths = truths_of(part.case)
-    grades = judge(outputs[part.case.id], truths.judged_by, truths).grades
     bits, value = bits_and_decimal(elements.codes[number], part.problem.result)
     return {
         "bits": bits,
@@ -172,7 +177,7 @@ def path_answer(elements: SameOperands, number: int, outputs: Mapping[str, Array
         "paths": [place_text(elements, number)],
         "case": part.case.id,
         "index": index,
-        "deviates": bool(grades[part.start + index] == DEVIATES),
+        "deviates": bool(grades(part.case.id)[part.start + index] == DEVIATES),
     }
 
 

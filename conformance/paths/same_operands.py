@@ -114,11 +114,13 @@ def operand_columns(part: Part) -> tuple[Array, ...]:
 
 def group_numbers(operands: Sequence[Array]) -> Array:
     """A number for each element, the same where all operands are the same."""
-    number = np.zeros(operands[0].shape, np.int64)
+    order = np.lexsort(operands[::-1])  # probes repeat their operands in order: that is as good as sorted
+    new = np.zeros(order.size, np.int64)
     for operand in operands:
-        _, own = np.unique(operand, return_inverse=True)
-        _, number = np.unique(number * (int(own.max(initial=0)) + 1) + own.reshape(-1), return_inverse=True)
-    return number.reshape(-1)
+        new[1:] |= operand[order][1:] != operand[order][:-1]
+    number = np.empty_like(new)
+    number[order] = np.cumsum(new)
+    return number
 
 
 def granularity(part: Part) -> str:

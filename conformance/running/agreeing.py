@@ -5,7 +5,7 @@ Two mistakes at once are not tried in each case that deviates. So what agrees th
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 
 from tiebreak.conformance.causes.places import layout_of_input, mask_of_place
 from tiebreak.conformance.causes.predictions import predictions_with_id
-from tiebreak.conformance.judging.chunk import Chunk, chunks_of
+from tiebreak.conformance.judging.chunk import MOST_KEPT, Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.rows import Group, axes_of, detailed_group_of, group_of, without_details
 from tiebreak.conformance.judging.truths import Truths
@@ -41,10 +41,27 @@ class AgreeingCase:
 
 
 @dataclass
+class KeptChunks:
+    """The chunks of cases that were asked for last: groups come in any order, and backends have cases in common."""
+
+    kept: OrderedDict[tuple[str, ...], Chunk] = field(default_factory=OrderedDict)
+
+    def of(self, cases: tuple[Case, ...]) -> Chunk:
+        key = tuple(case.id for case in cases)
+        if key not in self.kept:
+            self.kept[key] = Chunk(cases)
+        self.kept.move_to_end(key)
+        while sum(one.size for one in self.kept.values()) > MOST_KEPT and len(self.kept) > 1:
+            self.kept.popitem(last=False)
+        return self.kept[key]
+
+
+@dataclass
 class AgreeingElements:
     """What a backend gave, by kind of node and path: in the cases where nothing deviates, and in the others."""
 
     records: BackendRecords
+    chunks: KeptChunks = field(default_factory=KeptChunks)
     last: dict[bool, tuple[Group, list[AgreeingCase]]] = field(default_factory=dict)
     known: dict[tuple[Group, bool, str, int | None], bool] = field(default_factory=dict)
 
@@ -134,7 +151,7 @@ class AgreeingElements:
 
     def judged(self, group: Group, deviating: bool) -> Iterator[AgreeingCase]:
         for cases in chunks_of(self.cases.get((group, deviating), [])):
-            chunk = Chunk(cases)
+            chunk = self.chunks.of(cases)
             for number, case in enumerate(cases):
                 agrees = self.records.grades[case.id] <= WORKING
                 plain = agrees & (chunk.domains[chunk.of_case(number)] != PATHOLOGICAL)

@@ -19,7 +19,6 @@ import numpy as np
 from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.adapters.settings import settings_of
-from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.evidence import Element
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
@@ -32,6 +31,7 @@ from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
 from tiebreak.conformance.running.explaining import (
     ByOutputs,
+    Shared,
     all_deviating,
     causes_of_backend,
     explained_cases,
@@ -129,7 +129,7 @@ def with_explanations(
     known = errors.attempt("known mistakes", "", lambda: explained_cases(every, watch), dict[tuple[str, bytes], Any]())
     paths = [paths_of(records, cases) for records in done]
     evidence = [with_further(records, further.get(records.name)) for records in done]
-    named = causes_by_backend(evidence, cases, paths, known, watch)
+    named = causes_by_backend(evidence, paths, known, watch)
     discrepancies = with_causes(run.discrepancies, done, named)
     versions = {records.name: str(records.facts["version"]) for records in done}
     unwritten = {(records.name, case) for records in done for case in records.unwritten}
@@ -156,19 +156,15 @@ def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[PathRow]:
 
 
 def causes_by_backend(
-    done: Sequence[BackendRecords],
-    cases: Sequence[Case],
-    paths: Sequence[Sequence[PathRow]],
-    known: ByOutputs,
-    watch: Watch,
+    done: Sequence[BackendRecords], paths: Sequence[Sequence[PathRow]], known: ByOutputs, watch: Watch
 ) -> list[Settled | None]:
     """The causes and clauses of each backend's deviating elements, found once for backends with equal outputs."""
     kept: dict[bytes, Settled | None] = {}
-    found, covers = [], Covers()
+    found, shared = [], Shared()
     pairs = each_told(zip(done, paths, strict=True), watch, lambda pair: f"looking for causes of {pair[0].name}")
     for records, rows in pairs:
         key, errors = outputs_digest(records), records.errors.found.total()
-        named = kept[key] if key in kept else named_deviations(records, cases, rows, known, covers)
+        named = kept[key] if key in kept else named_deviations(records, rows, known, shared)
         if records.errors.found.total() == errors:  # an error is noted for each backend that has it
             kept[key] = named
         found.append(with_unwritten(records, all_deviating(records), named) if records.unwritten else named)
@@ -185,7 +181,7 @@ def outputs_digest(records: BackendRecords) -> bytes:
 
 
 def named_deviations(
-    records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], known: ByOutputs, covers: Covers
+    records: BackendRecords, paths: Sequence[PathRow], known: ByOutputs, shared: Shared
 ) -> Settled | None:
     """The causes and clauses of the backend's deviating elements; None if naming them fails."""
     errors, deviating = records.errors, all_deviating(records)
@@ -193,7 +189,7 @@ def named_deviations(
         STAGE, records.name, lambda: causes_by_path(paths, records.cases, deviating), dict[Element, str]()
     )
     return errors.attempt(
-        "causes", records.name, lambda: causes_of_backend(records, deviating, by_path, known, covers), None
+        "causes", records.name, lambda: causes_of_backend(records, deviating, by_path, known, shared), None
     )
 
 

@@ -7,8 +7,8 @@ found. What known mistakes predict for a case is computed once for all backends,
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from itertools import pairwise
 
@@ -21,6 +21,7 @@ from tiebreak.conformance.causes.batches import Run, runs_of
 from tiebreak.conformance.causes.changed_steps import CausesByChange
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
+from tiebreak.conformance.causes.parting import KnownPartings
 from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_chain, predictions_of_pairs
 from tiebreak.conformance.causes.settling import Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
@@ -28,7 +29,7 @@ from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.rows import Group, Kind, detailed_group_of, group_of
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.running.agreeing import AgreeingElements
+from tiebreak.conformance.running.agreeing import AgreeingElements, KeptChunks
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.conformance.running.watching import Unwatched, Watch, each_told
 from tiebreak.golden.nodes import Case
@@ -36,31 +37,46 @@ from tiebreak.golden.nodes import Case
 ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a backend's outputs
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What is found for one backend and serves the others: many of them are configurations of one library."""
+
+    covers: Covers = field(default_factory=Covers)
+    partings: KnownPartings = field(default_factory=KnownPartings)
+    chunks: KeptChunks = field(default_factory=KeptChunks)
+    clauses: dict[str, Collection[str]] = field(default_factory=dict)  # that can be broken in a case, by its id
+
+    def exercised(self, case: Case) -> Collection[str]:
+        if case.id not in self.clauses:
+            self.clauses[case.id] = exercised_clauses(case)
+        return self.clauses[case.id]
+
+
 def causes_of_backend(
     records: BackendRecords,
     deviating: DeviatingElements,
     by_path: Mapping[Element, str],
     known: ByOutputs,
-    covers: Covers,
+    shared: Shared,
 ) -> Settled:
     """The causes and clauses of a backend's deviating elements."""
     own = {case.id: case for case in records.cases if case.id in records.outputs}
-    engine = CausesBySemantics(own, records.outputs, records.errors, records.name, covers)
+    engine = CausesBySemantics(own, records.outputs, records.errors, records.name, shared.covers)
     changes = CausesByChange(records.cases, records.outputs, records.grades, records.errors, records.name)
 
     def refine(elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
         return changes.refine(elements, engine.refine(elements, named))
 
-    return settle_causes(evidence_of(records, deviating, known), by_path, refine, records.errors)
+    return settle_causes(evidence_of(records, deviating, known, shared), by_path, refine, records.errors)
 
 
 def all_deviating(records: BackendRecords) -> DeviatingElements:
     """The columns of all deviating elements of a backend."""
     columns = {
-        field.name: np.concatenate(
-            [np.empty(0, DTYPES[field.name]), *(getattr(one, field.name) for one in records.deviating)]
+        column.name: np.concatenate(
+            [np.empty(0, DTYPES[column.name]), *(getattr(one, column.name) for one in records.deviating)]
         )
-        for field in fields(DeviatingElements)
+        for column in fields(DeviatingElements)
     }
     return DeviatingElements(**columns)
 
@@ -123,8 +139,11 @@ def explain_case(
             found[key] = explanations(case, judged, truths.judged_by, [*predicted, *chain], strange, pairs)
 
 
-def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:
+def evidence_of(
+    records: BackendRecords, deviating: DeviatingElements, known: ByOutputs, shared: Shared | None = None
+) -> Evidence:
     """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
+    shared = shared or Shared()
     numbers: dict[Explanation, int] = {}
     candidates = np.zeros(len(deviating), np.int64)
     against, third = (defaultdict[tuple[Group, bool], Counter[Cause]](Counter) for _ in range(2))
@@ -150,7 +169,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
             for cause, one in bits.items():
                 so_far[cause] = so_far.get(cause, 0) | one
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    agreeing, constant = AgreeingElements(records), frozenset(records.facts.get("always_constant", ()))
+    agreeing, constant = AgreeingElements(records, shared.chunks), frozenset(records.facts.get("always_constant", ()))
     refuting = against, third, contradicted, records.against_modes
     tried = needs, agreeing.contradict, agreeing.given_by
-    return Evidence(*evidence, *refuting, *tried, records.name, constant, exercised_clauses)
+    return Evidence(*evidence, *refuting, *tried, records.name, constant, shared.exercised, shared.partings)

@@ -114,8 +114,9 @@ def element_of(row: Mapping[str, Any], cases: Mapping[str, Case]) -> Problem:
 def example(row: Mapping[str, Any], problem: Problem) -> Example:
     """The exact number that is rounded, and what each of the nine modes makes of it, exactly."""
     rounded = rounded_number(problem)
-    modes = [result_text(*solve(problem, working=False, mode=mode), problem.result) for mode in ROUND_MODES]
-    return {"id": str(row["id"]), "rounded": fraction_text(rounded), "modes": modes if rounded is not None else []}
+    wanted = ROUND_MODES if rounded is not None else ()
+    modes = [result_text(*solve(problem, working=False, mode=mode), problem.result) for mode in wanted]
+    return {"id": str(row["id"]), "rounded": fraction_text(rounded), "modes": modes}
 
 
 def rounded_number(problem: Problem) -> Fraction | None:

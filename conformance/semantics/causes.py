@@ -38,6 +38,10 @@ class Cause:
     of_kind: bool = False  # it speaks of all nodes of a kind, whatever their attributes: one of them may refute it
     of_some_numbers: bool = False  # it holds for some numbers only, of one sign say; no place is named beside it
 
+    def __hash__(self) -> int:
+        """Sets of causes are compared all the time, and few causes differ in anything else."""
+        return hash(self.id)
+
     @property
     def by_position(self) -> bool:
         return self.width > 0
@@ -67,6 +71,7 @@ def filled(table: dict[str, str], key: str) -> str:
     return sentence.format(*(parameter.split(",") if several else [parameter]))
 
 
+@lru_cache(maxsize=1 << 14)
 def environment_of(id: str) -> str:
     """The id of the fact of the environment that a cause consists of or has beside others; empty if it has none."""
     return next((fact for fact in ENVIRONMENTS if any(key.startswith(fact) for key in keys_of(id))), "")
