@@ -218,7 +218,7 @@ def test_every_change_of_a_term_has_a_sentence_and_can_be_computed(operator: str
                 if number % 20 == 0 and "an absent" not in id_:
                     alone = dict(reversed([*single_changes(term, problem, only=id_)]))
                     assert alone[id_](term) == change(term), id_
-        assert changed > len(every) / 30
+        assert changed > 10
     for id_, inputs in input_changes(case.node, case.inputs):
         assert "{}" not in sentence_of(id_)
         assert [(one.dtype, one.shape) for one in inputs] == [(one.dtype, one.shape) for one in case.inputs]

@@ -177,14 +177,15 @@ def partings_in(
     for form, own in alike.items():
         elements, problem = np.concatenate([each for each, _ in own]), joined([one for _, one in own])
         formula = TERMS[chunk.operator] if isinstance(problem, Quantization) else formula_of(problem)
-        asked = (chunk.operator, form, problem.result, problem.working), problem, term_of(problem, formula)
+        asked = (chunk.operator, form), problem, term_of(problem, formula)
         found.update(zip(elements.tolist(), evidence.partings.of(*asked, bits[elements]), strict=True))
     return [found[place] for place in at.tolist()]
 
 
 def form_of(problem: Problem) -> Hashable:
     """What problems of an operator have in common that are asked by one term."""
+    common = problem.output, problem.mode, problem.kinds, problem.result, problem.working
     if isinstance(problem, Quantization):
-        return problem.output, problem.mode, problem.kinds
+        return common
     constants = tuple(sorted((name, repr(value)) for name, value in problem.constants.items()))
-    return problem.formula, problem.output, problem.mode, problem.kinds, problem.signed_zeros, constants
+    return *common, problem.formula, problem.signed_zeros, constants
