@@ -61,7 +61,14 @@ def formula_of(problem: Problem) -> Formula:
 
 def term_of(problem: Problem, formula: Formula) -> Term:
     """A formula for what a problem asks, as a term of its operands."""
-    return formula(problem, *(operand(place, name) for place, name in enumerate(names_of(formula, len(problem.kinds)))))
+    return formula(problem, *(operand(place, name) for place, name in enumerate(operand_names(problem, formula))))
+
+
+def operand_names(problem: Problem, formula: Formula) -> list[str]:
+    """The names of a problem's operands in a formula: of those that this does not name the problem's own."""
+    own = getattr(problem, "named", ())
+    names = names_of(formula, len(problem.kinds))
+    return [own[place] if name.isdigit() and place < len(own) else name for place, name in enumerate(names)]
 
 
 @cache

@@ -67,7 +67,7 @@ def spoken(term: Term) -> Term:
 
 def operands_of(problem: Problem) -> dict[str, Term]:
     """The operands of a problem's term, by their names in its formula."""
-    names = oracle.names_of(oracle.formula_of(problem), len(problem.kinds))
+    names = oracle.operand_names(problem, oracle.formula_of(problem))
     return {name: operand(place, name) for place, name in enumerate(names)}
 
 

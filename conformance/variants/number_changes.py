@@ -28,7 +28,7 @@ from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import EVEN
 
 Named = tuple[str, Term]  # the id of a change, and what stands for the step then
-LONGEST = 60  # of a number's formula in an id; a longer one is known by its clause
+LONGEST = 80  # of a number's formula in an id; a longer one is known by its clause
 HALF_TYPES = ("float16", "bfloat16")
 BITS, FRACTION_BITS = (7, 8, 10, 11, 12, 14, 15, 16, 22, 23, 24, 31), (7, 8, 10, 12, 14, 15, 16, 20, 22, 24, 30, 31)
 SMALL = ("1e-12", "1e-10", "1e-9", "1e-8", "1e-7", "1e-6", "1e-5")
@@ -40,7 +40,8 @@ def name_of(number: Term) -> str:
     if number.name in ("to-ends", "to-float", "whole", "end"):
         return "the result"
     text = text_of(number).replace(" + ", "+")
-    clauses = [*number.clauses, *inner(number).clauses]
+    every = (*number.clauses, *inner(number).clauses)
+    clauses = [clause for clause in every if "-U" not in clause] or every
     is_short = len(text) <= LONGEST and not set(text) & set(",:@")
     return text if is_short or not clauses else f"the number of {clauses[-1]}"
 

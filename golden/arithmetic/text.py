@@ -16,7 +16,6 @@ NAMES = {
     "greatest": "max",
     "magnitude": "abs",
     "power-of-two": "exp2",
-    "sum": "sum",
     "where": "where",
 }
 SILENT = ("step", "held", "finite", "require", "agree", "or-else", "by-form", "in-precision", "to-ends", "to-float")
@@ -43,6 +42,9 @@ def written(term: Term) -> tuple[str, int]:
         return term.constant[1], CLOSEST
     if term.name == "number":
         return number_text(term.constant), CLOSEST
+    if term.name == "sum":
+        others = [text_of(arg) for arg in term.args if arg.name == "operand"]
+        return " + ".join(["sum", *others]), 1 if others else CLOSEST
     if term.name in SIGNS:
         sign, near = SIGNS[term.name]
         first, second = (written(arg) for arg in term.args)

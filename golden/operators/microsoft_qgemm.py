@@ -178,11 +178,11 @@ def gemm(p: Elementwise, sum_with_c: Term, a_scale: Term, b_scale: Term, *rest: 
     *of_y, overflows = rest
     number = finite(sum_with_c).by("MQG-F1", "MQG-F2")
     of_a, of_b = finite(a_scale, "MQG-U3"), finite(b_scale, "MQG-U3")
-    scale = step(step(lifted(Fraction(p.constants["alpha"])) * of_a) * of_b)
+    scale = step(step(lifted(Fraction(p.constants["alpha"])).named("alpha") * of_a) * of_b)
     x = require(equal(overflows, 0), step(number * scale).by("MQG-F3"), "MQG-U1")
     if isinstance(p.result, FloatType):
         return to_real(x, p.result).by("MQG-F6")
-    y_scale, y_zero_point = of_y
+    y_scale, y_zero_point = (one.named(name) for one, name in zip(of_y, ("y_scale", "y_zero_point"), strict=True))
     quotient = step(x / finite(y_scale, "MQG-U2", "MQG-U3")).by("MQG-F4")
     return to_integer((rounded(quotient, p.mode).by("MQG-R1") + y_zero_point).by("MQG-F5"), p.result).by("MQG-C1")
 
