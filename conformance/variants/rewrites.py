@@ -110,6 +110,18 @@ def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
     return found
 
 
+# Operands, and the result.
+
+
+def of_operand(name: str, change: Callable[[Term], Term]) -> Change:
+    return lambda one: change(one) if one.name == "operand" and one.constant[1] == name else None
+
+
+def of_result(change: Callable[[Term], Term]) -> Change:
+    """A change of a real result after it is rounded."""
+    return lambda one: replace(one, args=(change(step(one.args[0])),)) if one.name == "to-float" else None
+
+
 # The whole.
 
 
