@@ -38,8 +38,9 @@ from tiebreak.golden.arithmetic.term import (
     step,
     to_ends,
     to_real,
+    wrapped,
 )
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -89,6 +90,8 @@ def test_a_backend_computes_by_ieee_754_to_the_end() -> None:
         minus_zero,
     ]
     assert answers(to_ends(rounded(quotient, EVEN), -3, 5), [1, -1, 0, 5], [0, 0, 0, 2]) == [5, -3, 0, 2]
+    low_bits = to_ends(wrapped(X, INTEGER_TYPES["int8"]), -128, 127)
+    assert answers(low_bits, [200, -129, 2.0**60]) == [-56, 127, 0]  # 2^60 + 128 is no float64
     assert answers(to_ends(clamp(quotient, 1, 2), 1, 9), [0, 9], [0, 1]) == [1, 2]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from tiebreak.conformance.operators.torch_quantize_mistakes import NAMES
 from tiebreak.conformance.operators.wrong_ranges import misplaced_ranges
 from tiebreak.conformance.operators.wrong_terms import (
     Wrong,
@@ -25,18 +24,13 @@ from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.by_id import by_id
 from tiebreak.conformance.variants.changes import matched
 from tiebreak.conformance.variants.mutant import Mutant, changed, operation
+from tiebreak.conformance.variants.places import CHANNEL_NAMES
 from tiebreak.golden.arithmetic.term import AWAY, TOWARD_ZERO, Term, clamp, greatest, least, rounded, step
-from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.rounding import EVEN
 
 
 def quotient(change: Callable[[Term, Term], Term]) -> Mutant:
     return operation("divide", change) + NAN_TO_MIN
-
-
-def divided_in(name: str) -> Mutant:
-    kind = FLOAT_TYPES[name]
-    return quotient(lambda x, scale: step(step(x, kind) / step(scale, kind), kind))
 
 
 def zero_point_first(whole: Term, zero_point: Term) -> Term:
@@ -66,8 +60,8 @@ STEPS = (
         "quotient",
         often("own-reciprocal", "quotient", OWN_RECIPROCAL),
         Wrong("multiplies-by-scale", "quotient", quotient(lambda x, scale: x * scale)),
-        Wrong("divides-in:float16", "quotient", divided_in("float16")),
-        Wrong("divides-in:bfloat16", "quotient", divided_in("bfloat16")),
+        Wrong("divides-in:float16", "quotient", quotient(by.divided_in("float16"))),
+        Wrong("divides-in:bfloat16", "quotient", quotient(by.divided_in("bfloat16"))),
         # torch's own arithmetic: integers are cast, floats are added first.
         Wrong("own-reciprocal + casts-to-int64", "quotient", OWN_RECIPROCAL + INT64),
         Wrong("own-reciprocal + zero-point-first:where it is a float", "add", OWN_RECIPROCAL + FLOAT_FIRST),
@@ -108,4 +102,6 @@ STEPS = (
     *of_place("result", *of_results("product")),
 )
 MISTAKES, PAIRS = mistakes_of(STEPS), pairs_of(STEPS)
-CHANNEL_MISTAKES = mistakes_of([replace(one, mutant=one.mutant + NAN_TO_MIN) for one in misplaced_ranges(NAMES)])
+CHANNEL_MISTAKES = mistakes_of(
+    [replace(one, mutant=one.mutant + NAN_TO_MIN) for one in misplaced_ranges(CHANNEL_NAMES)]
+)

@@ -1,4 +1,4 @@
-"""Wrong ranges of QuantizeV2 and Dequantize, as changes of their terms."""
+"""Wrong ranges of QuantizeV2 and Dequantize, and parameters from wrong places, as changes of terms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, 
 from tiebreak.golden.arithmetic.term import Numeric, Term, greatest, least, lifted, magnitude
 from tiebreak.golden.problem import Elementwise
 
-NAMES = {"one-for-all:first range": "one-for-all:range"}
+RANGE_NAMES = {"one-for-all:first range": "one-for-all:range"}
 End = Callable[[Term, Term], Numeric]  # from min_range and max_range
 
 
@@ -49,7 +49,7 @@ def wrong_ranges(types: str, ends: str) -> Iterator[Wrong]:
     yield Wrong("range-extended-to-zero", ends, with_zero())
 
 
-def misplaced_ranges(names: Mapping[str, str] = NAMES) -> Iterator[Wrong]:
+def misplaced_ranges(names: Mapping[str, str] = RANGE_NAMES) -> Iterator[Wrong]:
     """The two inputs after the first from wrong places; `names` has other ids than those of the places."""
     frequent = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
     for name, places in {**{name: (place, place) for name, place in PLACES.items()}, **ENDS}.items():

@@ -20,7 +20,7 @@ from tiebreak.golden.arithmetic.term import (
     step,
     where,
 )
-from tiebreak.golden.elements import FloatType
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType
 from tiebreak.golden.problem import Elementwise
 
 HALF = Fraction(1, 2)
@@ -98,6 +98,12 @@ def of_product(change: Callable[[Term, Term], Term]) -> Change:
 
 def divided_by_inverse(x: Term, factor: Term) -> Term:
     return step(x / step(1 / factor))
+
+
+def divided_in(name: str) -> Callable[[Term, Term], Term]:
+    """Dividend, divisor and quotient are of this type."""
+    kind = FLOAT_TYPES[name]
+    return lambda x, d: step(step(x, kind) / step(d, kind), kind)
 
 
 def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
