@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from causes_of_records import causes_of
 
-from tiebreak.conformance.operators.torch_quantize_mistakes import MISTAKES
+from tiebreak.conformance.operators.torch_quantize_variants import MISTAKES
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.make_node import make_node

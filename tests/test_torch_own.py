@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.operators.torch_fake_quantize_mistakes import MISTAKES
+from tiebreak.conformance.operators.torch_fake_quantize_variants import MISTAKES
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node

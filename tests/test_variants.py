@@ -21,6 +21,7 @@ from tiebreak.conformance.operators.wrong_terms import (
     pairs_of,
 )
 from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.by_id import by_id
 from tiebreak.conformance.variants.changes import at, everywhere, spoken
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.conformance.variants.mutant import Mutant, NodeCall, changed
@@ -37,8 +38,9 @@ from tiebreak.golden.arithmetic.term import (
     step,
     to_ends,
     to_real,
+    wrapped,
 )
-from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -88,6 +90,8 @@ def test_a_backend_computes_by_ieee_754_to_the_end() -> None:
         minus_zero,
     ]
     assert answers(to_ends(rounded(quotient, EVEN), -3, 5), [1, -1, 0, 5], [0, 0, 0, 2]) == [5, -3, 0, 2]
+    low_bits = to_ends(wrapped(X, INTEGER_TYPES["int8"]), -128, 127)
+    assert answers(low_bits, [200, -129, 2.0**60]) == [-56, 127, 0]  # 2^60 + 128 is no float64
     assert answers(to_ends(clamp(quotient, 1, 2), 1, 9), [0, 9], [0, 1]) == [1, 2]
 
 
@@ -117,6 +121,7 @@ def test_a_change_is_made_where_its_clause_is_followed_and_can_be_made_again() -
     ("conversion", "values", "result"),
     [
         (to.X86_CAST, [5, 2.0**31, np.nan, -np.inf], [5, -(2.0**31), -(2.0**31), -(2.0**31)]),
+        (to.X86_CAST_TO_INT64, [2.0**62, 2.0**63, np.nan], [2.0**62, -(2.0**63), -(2.0**63)]),
         (to.FLUSH, [1e-39, -1e-39, 1], [0, 0, 1]),
         (to.NAN_IN_TAIL, [np.nan] * 17, [np.nan] * 16 + [0]),
         (to.NAN_TO_LEAST, [np.nan, 1], [-np.inf, 1]),
@@ -140,6 +145,19 @@ def test_what_changes_nothing_is_no_candidate() -> None:
         by_id["ties-away"](node_of("SCALED"), *x)  # what the document says
     with pytest.raises(ValueError, match="nothing to mistake"):
         by_id["next-range"](node_of("SCALED"), *x)
+
+
+@pytest.mark.parametrize("kind", ["int32", "float32"])
+def test_a_change_has_its_generic_id_where_the_term_has_it(kind: str) -> None:
+    ends = {"axis": 0, "quant_min": 0, "quant_max": 255, "zero_point_type": kind}
+    node = make_node("torch.fake_quantize_per_channel_affine", attributes=ends)
+    x, scale, zero_point = np.float32([[1, 300]]), np.float32([1]), np.array([1.75], kind)
+    rounds = by_id("of no change", "number-rounded:zero_point")
+    if kind == "int32":
+        with pytest.raises(ValueError, match="nothing to mistake"):
+            rounds(node, x, scale, zero_point)
+    else:
+        assert rounds(node, x, scale, zero_point)[0].tolist() == [[1, 253]]  # right: 253.25
 
 
 @pytest.mark.parametrize(("place", "order"), [("next-range", [1, 2, 0]), ("ranges-reversed", [2, 1, 0])])

@@ -15,10 +15,9 @@ import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Mistake
-from tiebreak.conformance.operators.torch_quantize_mistakes import NAMES
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.conformance.variants import conversions
-from tiebreak.conformance.variants.places import PLACES, Place
+from tiebreak.conformance.variants.places import CHANNEL_NAMES, PLACES, Place
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.rounding import EVEN
@@ -310,6 +309,6 @@ PAIRS = pairs_of_steps(pipeline, STEPS)
 # The places of scales
 
 FIRST = "one-for-all:first range"
-OF_SCALES = {**{name: NAMES[name] for name in PLACES}, FIRST: "one-for-all:scale"}
+OF_SCALES = {**{name: CHANNEL_NAMES[name] for name in PLACES}, FIRST: "one-for-all:scale"}
 CHANNELS = tuple(step(OF_SCALES[name], "axis", place=place) for name, place in PLACES.items())
 CHANNEL_MISTAKES = single_steps(pipeline, CHANNELS)

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tiebreak.conformance.operators.wrong_ranges import given_range, larger, misplaced_ranges, of_range, wrong_ranges
-from tiebreak.conformance.operators.wrong_terms import Wrong, likelier, mistakes_of, of_place, often, pairs_of
+from tiebreak.conformance.operators.wrong_terms import (
+    Wrong,
+    likelier,
+    mistakes_of,
+    of_inputs,
+    of_place,
+    of_results,
+    often,
+    pairs_of,
+)
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.changes import Change, at, matched
@@ -36,13 +45,9 @@ from tiebreak.golden.rounding import EVEN
 
 def of_x(change: Callable[[IntegerType, Term], Term]) -> Mutant:
     def found(p: Elementwise) -> Change:
-        return lambda one: change(p.constants["T"], one) if one.name == "operand" and one.constant[1] == "x" else None
+        return by.of_operand("x", lambda x: change(p.constants["T"], x))
 
     return written(found)
-
-
-def converted_x(conversion: to.Conversion) -> Mutant:
-    return of_x(lambda kind, x: conversion(x))
 
 
 def low_bits(bits: int, signed: bool | None = None) -> Mutant:
@@ -234,7 +239,7 @@ def product(change: Callable[[Term, Term], Term]) -> Mutant:
 
 
 def result(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(lambda one: replace(one, args=(conversion(step(one.args[0])),)) if one.name == "to-float" else None)
+    return changed(by.of_result(conversion))
 
 
 LAST_AXIS = "ranges-along:the last axis"
@@ -242,10 +247,7 @@ FLUSHED = changed(by.flushed) + result(to.FLUSH)
 OF_INPUT = (
     *of_place(
         "x",
-        *(
-            Wrong(id_, "input-type", converted_x(to.Conversion(id_, change)), n < 2)
-            for n, (id_, change) in enumerate(to.INPUTS.items())
-        ),
+        *of_inputs("x", "input-type"),
     ),
     *of_place(
         "code",
@@ -378,10 +380,7 @@ OF_SCALED = (
 )
 OF_RESULT = of_place(
     "result",
-    *(
-        Wrong(id_, "output-type", result(to.Conversion(id_, change)), n < 3)
-        for n, (id_, change) in enumerate(to.RESULTS.items())
-    ),
+    *of_results("output-type"),
     Wrong("flushes", "scaled", FLUSHED),
     Wrong("flushes-outputs", "scaled", result(to.FLUSH)),
     *(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.conformance.operators import torch_fake_quantize_drawn as drawn
-from tiebreak.conformance.operators import torch_fake_quantize_mistakes as mistakes
+from tiebreak.conformance.operators import torch_fake_quantize_variants as variants
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import (
     Absent,
@@ -76,8 +76,8 @@ TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("its results are real"),
     draw=draw,
-    mistakes=(*mistakes.MISTAKES, *mistakes.CHANNEL_MISTAKES),
-    pairs=mistakes.PAIRS,
+    mistakes=(*variants.MISTAKES, *variants.CHANNEL_MISTAKES),
+    pairs=variants.PAIRS,
     path_probes=(
         PathProbe("8-bits", node((0, 255)), (STEP, 101), fake_quantize_values(), 2),
         *(

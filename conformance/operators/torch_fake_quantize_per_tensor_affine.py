@@ -17,7 +17,7 @@ from tiebreak.conformance.operators.model import (
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_fake_quantize_drawn import domains, inputs, node
-from tiebreak.conformance.operators.torch_fake_quantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.torch_fake_quantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.torch_quantize_drawn import scales
 from tiebreak.conformance.semantics.torch_fake_quantize import role_of_fake_quantize, torch_fake_quantize
 from tiebreak.golden.operators.torch_fake_quantize_per_tensor_affine import ID

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.conformance.operators import torch_quantize_drawn as drawn
-from tiebreak.conformance.operators import torch_quantize_mistakes as mistakes
+from tiebreak.conformance.operators import torch_quantize_variants as variants
 from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import (
     Absent,
@@ -77,8 +77,8 @@ TESTED = OperatorUnderTest(
     id=ID,
     plain_nodes=Absent("it adds the zero point before it rounds, and leaves the tie rule open"),
     draw=draw,
-    mistakes=(*mistakes.FLOAT_POINT_MISTAKES, *mistakes.MISTAKES, *mistakes.CHANNEL_MISTAKES),
-    pairs=mistakes.PAIRS,
+    mistakes=(*variants.FLOAT_POINT_MISTAKES, *variants.MISTAKES, *variants.CHANNEL_MISTAKES),
+    pairs=variants.PAIRS,
     path_probes=(
         PathProbe("uint8", node("uint8"), (STEP, 101), probe_values(), 2),
         PathProbe("int8", node("int8"), (STEP, -3), probe_values()),

@@ -17,7 +17,7 @@ from tiebreak.conformance.operators.model import (
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_quantize_drawn import inputs, scales, zero_points
-from tiebreak.conformance.operators.torch_quantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.torch_quantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.torch_quantize import role_of_quantize, silence_of_ties, torch_quantize
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators.torch_quantize_per_tensor import ID, TYPES

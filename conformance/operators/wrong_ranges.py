@@ -1,8 +1,8 @@
-"""Wrong ranges of QuantizeV2 and Dequantize, as changes of their terms."""
+"""Wrong ranges of QuantizeV2 and Dequantize, and parameters from wrong places, as changes of terms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from tiebreak.conformance.operators.wrong_terms import Wrong, often
 from tiebreak.conformance.variants import conversions as to
@@ -12,6 +12,7 @@ from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, 
 from tiebreak.golden.arithmetic.term import Numeric, Term, greatest, least, lifted, magnitude
 from tiebreak.golden.problem import Elementwise
 
+RANGE_NAMES = {"one-for-all:first range": "one-for-all:range"}
 End = Callable[[Term, Term], Numeric]  # from min_range and max_range
 
 
@@ -48,10 +49,9 @@ def wrong_ranges(types: str, ends: str) -> Iterator[Wrong]:
     yield Wrong("range-extended-to-zero", ends, with_zero())
 
 
-def misplaced_ranges() -> Iterator[Wrong]:
-    for name, place in PLACES.items():
-        id_ = name.replace("one-for-all:first range", "one-for-all:range")
-        yield Wrong(id_, "axis", misplaced({1: place, 2: place}, only="output"), name in FREQUENT_PLACES)
-    for name, places in ENDS.items():
+def misplaced_ranges(names: Mapping[str, str] = RANGE_NAMES) -> Iterator[Wrong]:
+    """The two inputs after the first from wrong places; `names` has other ids than those of the places."""
+    frequent = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
+    for name, places in {**{name: (place, place) for name, place in PLACES.items()}, **ENDS}.items():
         ends = {number: place for number, place in enumerate(places, start=1) if place}
-        yield Wrong(name, "axis", misplaced(ends, only="output"), name in ("one-for-all:min", "one-for-all:max"))
+        yield Wrong(names.get(name, name), "axis", misplaced(ends, only="output"), name in frequent)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.semantics.causes import JOINT
-from tiebreak.conformance.variants.mutant import Mutant
+from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.changes import Change
+from tiebreak.conformance.variants.mutant import Mutant, changed
+from tiebreak.conformance.variants.rewrites import of_operand, of_result
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -46,6 +50,24 @@ def often(id: str, role: str, variant: Mutant) -> Wrong:
 
 def of_place(place: str, *steps: Wrong, mode: str = "") -> tuple[Wrong, ...]:
     return tuple(replace(one, place=place, mode=mode) for one in steps)
+
+
+def of_inputs(operand: str, role: str) -> tuple[Wrong, ...]:
+    """What may happen to a real input."""
+    return converted(to.INPUTS, role, partial(of_operand, operand), often=2)
+
+
+def of_results(role: str) -> tuple[Wrong, ...]:
+    """What may happen to a real result."""
+    return converted(to.RESULTS, role, of_result, often=3)
+
+
+def converted(
+    by: Mapping[str, to.Change], role: str, of: Callable[[to.Conversion], Change], often: int
+) -> tuple[Wrong, ...]:
+    """Conversions of a number, of which the first ones are tried with another mistake, too."""
+    mutants = {id_: changed(of(to.Conversion(id_, change))) for id_, change in by.items()}
+    return tuple(Wrong(id_, role, mutant, n < often) for n, (id_, mutant) in enumerate(mutants.items()))
 
 
 def likelier(ids: Sequence[str], steps: Sequence[Wrong]) -> tuple[Wrong, ...]:

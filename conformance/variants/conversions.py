@@ -118,9 +118,10 @@ def flushed(values: Array) -> Array:
     return np.where(np.abs(values) < LEAST_NORMAL, np.copysign(np.zeros_like(values), values), values)
 
 
-def as_x86_casts(values: Array) -> Array:
-    """Whole numbers after a cast to int32, which gives its lowest number for NaN and for all that is beyond."""
-    return np.where((values >= -(2.0**31)) & (values < 2.0**31), values, -(2.0**31))
+def as_x86_casts(bits: int, values: Array) -> Array:
+    """Whole numbers after a cast to so many bits, which gives the lowest number for NaN and for all that is beyond."""
+    end = 2.0 ** (bits - 1)
+    return np.where((values >= -end) & (values < end), values, -end)
 
 
 def dropped_to_bfloat16(values: Array) -> Array:
@@ -142,7 +143,8 @@ SIX_DIGITS = Conversion("six digits", of_six_digits)
 POWER_BELOW = Conversion("the power of two below", to_power_of_two_below)
 FLUSH = Conversion("subnormals to zero", flushed)
 ESTIMATE = Conversion("the estimate of the reciprocal, of 12 bits", estimate)
-X86_CAST = Conversion("a cast to int32 as on x86", as_x86_casts)
+X86_CAST = Conversion("a cast to int32 as on x86", partial(as_x86_casts, 32))
+X86_CAST_TO_INT64 = Conversion("a cast to int64 as on x86", partial(as_x86_casts, 64))
 NAN_IN_TAIL = Conversion("NaN to 0 in the tail of 16", nan_in_tail)
 NAN_TO_LEAST = Conversion("NaN below all", lambda values: np.where(np.isnan(values), -np.inf, values))
 NAN_TO_GREATEST = Conversion("NaN above all", lambda values: np.where(np.isnan(values), np.inf, values))

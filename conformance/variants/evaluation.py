@@ -74,8 +74,9 @@ def of_changed(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Colu
 def of_wrap(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
     own: IntegerType = term.constant
-    values = np.clip(np.nan_to_num(part.values, nan=0.0), -FAR, FAR)
-    return replace(part, values=np.mod(values - own.lowest, 2.0**own.bits) + own.lowest, rest=0.0)
+    count = 2.0**own.bits
+    low_bits = np.mod(np.clip(np.nan_to_num(part.values, nan=0.0), -FAR, FAR), count)
+    return replace(part, values=np.mod(low_bits - own.lowest, count) + own.lowest, rest=0.0)
 
 
 def of_ends(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:

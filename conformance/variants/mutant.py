@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.variants.changes import Change, everywhere, spoken
+from tiebreak.conformance.variants.changes import Change, everywhere, of_operation, spoken
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.golden import oracle
-from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.arithmetic.term import Numeric, Term
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
@@ -156,3 +156,8 @@ def changed(*changes: Change, only: Collection[str] = ()) -> Mutant:
         return next((found for found in (each(one) for each in changes) if found is not None), None)
 
     return written(lambda problem: change, only=only)
+
+
+def operation(name: str, change: Callable[..., Numeric]) -> Mutant:
+    """What stands for each part with this operation, from what it is made of."""
+    return changed(of_operation(name, change))

@@ -49,6 +49,23 @@ ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min a
     "next-min": (PLACES["next-range"], None),
     "next-max": (None, PLACES["next-range"]),
 }
+CHANNEL_NAMES: Mapping[str, str] = {  # of the places of a scale and a zero point
+    "one-for-all:first range": "one-for-all:scale and zero point",
+    "previous-range": "previous-channel",
+    "next-range": "next-channel",
+    "one-for-all:last range": "last-for-all",
+    "ranges-reversed": "channels-reversed",
+    "ranges-in-pairs": "channel-pairs",
+    "ranges-of-first:four channels": "four-lanes",
+    "ranges-repeat": "flat-modulo",
+    "ranges-in-runs": "flat-runs",
+    "ranges-along:the last axis": "channels-along:the last axis",
+    "ranges-along:the first axis": "channels-along:the first axis",
+    "one-for-all:min": "one-for-all:scale",
+    "one-for-all:max": "one-for-all:zero point",
+    "next-min": "next-scale",
+    "next-max": "next-zero-point",
+}
 
 
 def misplaced(places: Mapping[int, Place], *, only: str) -> Mutant:

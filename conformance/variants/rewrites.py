@@ -20,7 +20,7 @@ from tiebreak.golden.arithmetic.term import (
     step,
     where,
 )
-from tiebreak.golden.elements import FloatType
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType
 from tiebreak.golden.problem import Elementwise
 
 HALF = Fraction(1, 2)
@@ -100,6 +100,12 @@ def divided_by_inverse(x: Term, factor: Term) -> Term:
     return step(x / step(1 / factor))
 
 
+def divided_in(name: str) -> Callable[[Term, Term], Term]:
+    """Dividend, divisor and quotient are of this type."""
+    kind = FLOAT_TYPES[name]
+    return lambda x, d: step(step(x, kind) / step(d, kind), kind)
+
+
 def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
     """A change of a product whose factor is a quotient, from both."""
 
@@ -108,6 +114,18 @@ def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
         return change(*product) if product and matched(product[1], "divide") else None
 
     return found
+
+
+# Operands, and the result.
+
+
+def of_operand(name: str, change: Callable[[Term], Term]) -> Change:
+    return lambda one: change(one) if one.name == "operand" and one.constant[1] == name else None
+
+
+def of_result(change: Callable[[Term], Term]) -> Change:
+    """A change of a real result after it is rounded."""
+    return lambda one: replace(one, args=(change(step(one.args[0])),)) if one.name == "to-float" else None
 
 
 # The whole.
