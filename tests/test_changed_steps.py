@@ -11,7 +11,7 @@ import pytest
 from causes_of_records import causes_of_records
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.causes.changed_steps import CausesByChange, Search
+from tiebreak.conformance.causes.changed_steps import CausesByChange, ChangeSearch
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.term_elements import Candidate
 from tiebreak.conformance.judging.rows import kind_of_node
@@ -160,7 +160,7 @@ def test_a_change_that_a_conforming_element_contradicts_is_no_cause() -> None:
             for own in records.deviating
             for case, index in zip((records.cases[n] for n in own.case.tolist()), own.index.tolist(), strict=True)
         ]
-        search = Search(changes.terms(kind, elements), len(elements))
+        search = ChangeSearch(changes.terms(kind, elements), len(elements))
         with np.errstate(all="ignore"):
             best = search.best(np.ones(len(elements), bool))
         ignored = Candidate("number-as:x - x_zero_point,x")

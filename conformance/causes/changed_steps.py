@@ -89,7 +89,7 @@ class CausesByChange:
 
         What has a rarer cause takes the change, too, if that gives it: the rarer cause then says nothing by itself.
         """
-        search = Search(self.terms(kind, elements), len(elements))
+        search = ChangeSearch(self.terms(kind, elements), len(elements))
         left, counts = np.array([cause == NO_CAUSE for cause in old]), Counter(old)
         found = dict[int, Cause]()
         with np.errstate(all="ignore"):
@@ -164,7 +164,7 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Search:
+class ChangeSearch:
     """A search among the elements of a kind, so many, by their terms."""
 
     terms: Sequence[TermElements]
