@@ -6,7 +6,7 @@ of such changes.
 
 one_step.py has what may stand for one step, by its operation alone: it tells which step a result breaks.
 
-single_changes.py has every change of one step, whatever the operator, each with its cause's id. number_changes.py says
-what happens to a number, product_changes.py how else it is computed, result_changes.py what it becomes.
-input_changes.py changes what a node is given. A run looks among these changes for what no table names.
+A run looks for what no table names among the changes of single_changes.py, each with its cause's id: of one step of any
+operator's term. They come from number_changes.py, product_changes.py and result_changes.py. Changes of what a node is
+given are in input_changes.py.
 """
