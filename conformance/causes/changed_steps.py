@@ -17,7 +17,7 @@ import numpy as np
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
-from tiebreak.conformance.causes.term_elements import IN_FLOAT64, Candidate, TermElements, joined, key_of
+from tiebreak.conformance.causes.term_elements import IN_FLOAT64, Candidate, TermElements, joined, key_of, spread
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
@@ -36,6 +36,7 @@ ROLE = "a step"  # no operator's: the clause is told by the step at which the re
 FEWEST = 6  # different operands that a change must give
 FEW = 0.25  # of the elements asked so far: a change that gives fewer is not tried any more
 LEAST_SHARE = 0.5  # of the elements without a name that a change must give
+MOST_OF_CASE = 1 << 14  # elements of a layer that are looked at
 MOST_FORMS = 4  # terms of a kind with which changes are tried before all are
 MOST_TRIED = 12  # changes of a kind that all of its elements are asked about
 MOST_JOINED = 16  # changes with which other rounding modes are tried
@@ -137,7 +138,8 @@ class CausesByChange:
             columns = outputs[own], right, zero[own], conforms, numbers, *where
             part = TermElements(problem, [(case, output)], problem.operands, *columns)
             absent = tuple(absent_inputs(case.node))
-            yield (key_of(problem), absent), part.some(np.flatnonzero((numbers >= 0) | conforms))
+            kept = np.flatnonzero(numbers >= 0), spread(np.flatnonzero(conforms), MOST_OF_CASE)
+            yield (key_of(problem), absent), part.some(np.concatenate(kept))
 
 
 @dataclass
@@ -267,5 +269,6 @@ def given_by(terms: Sequence[TermElements], candidate: Candidate) -> Array | Non
             return None
         at = np.flatnonzero((elements.numbers >= 0) & (codes == elements.given))
         found += elements.numbers[at].tolist()
-        different |= set(zip(*(one[at].tolist() for one in elements.operands), strict=True))
+        some = spread(at, MOST_OF_CASE)
+        different |= set(zip(*(one[some].tolist() for one in elements.operands), strict=True))
     return np.array(found, np.int64) if len(different) >= FEWEST else None
