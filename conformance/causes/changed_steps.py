@@ -20,7 +20,7 @@ from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.causes.term_elements import IN_FLOAT64, Candidate, TermElements, joined, key_of, spread
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
-from tiebreak.conformance.judging.rows import Kind, kind_of_node
+from tiebreak.conformance.judging.rows import Kind, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.variants.input_changes import absent_inputs, input_changes
 from tiebreak.golden.nodes import Case
@@ -66,6 +66,10 @@ class CausesByChange:
     about: str  # the backend
 
     @cached_property
+    def by_id(self) -> Mapping[str, Case]:
+        return {case.id: case for case in self.cases}
+
+    @cached_property
     def by_kind(self) -> Mapping[Kind, list[Case]]:
         found: dict[Kind, list[Case]] = defaultdict(list)
         for case in self.cases:
@@ -88,7 +92,8 @@ class CausesByChange:
     def found(self, kind: Kind, elements: Sequence[Element], old: Sequence[Cause]) -> dict[int, Cause]:
         """A cause for each of a kind's elements if one change gives all; else for those nameless ones that it gives.
 
-        What has a rarer cause takes the change, too, if that gives it: the rarer cause then says nothing by itself.
+        What has a rarer cause takes the change, too, if that gives it: the rarer cause then says nothing by itself. If
+        the change does not give it, a cause that explains less of a path than had no name there is in doubt, as before.
         """
         search = ChangeSearch(self.terms(kind, elements), len(elements))
         left, counts = np.array([cause == NO_CAUSE for cause in old]), Counter(old)
@@ -104,7 +109,14 @@ class CausesByChange:
                 left[nameless] = False
                 for number in (*nameless.tolist(), *rarer):
                     found.setdefault(number, best.cause)
-        return found
+        return dict.fromkeys(self.doubted(elements, old), NO_CAUSE) | found if found else {}
+
+    def doubted(self, elements: Sequence[Element], old: Sequence[Cause]) -> list[int]:
+        """The numbers of elements whose cause explains less of their path than has no name there."""
+        paths = {case_id: path_of(self.by_id[case_id]) for case_id in {case_id for case_id, _, _ in elements}}
+        keys = [(paths[case_id], cause) for (case_id, _, _), cause in zip(elements, old, strict=True)]
+        counts = Counter(keys)
+        return [number for number, key in enumerate(keys) if counts[key] < counts[key[0], NO_CAUSE]]
 
     def terms(self, kind: Kind, elements: Sequence[Element]) -> list[TermElements]:
         """The elements of a kind by their terms, the terms of most deviating elements first."""
