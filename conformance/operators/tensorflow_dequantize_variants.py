@@ -6,7 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tiebreak.conformance.operators.wrong_ranges import given_range, larger, misplaced_ranges, of_range, wrong_ranges
-from tiebreak.conformance.operators.wrong_terms import Wrong, likelier, mistakes_of, of_place, often, pairs_of
+from tiebreak.conformance.operators.wrong_terms import (
+    Wrong,
+    converted_inputs,
+    converted_results,
+    likelier,
+    mistakes_of,
+    of_place,
+    often,
+    pairs_of,
+)
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.changes import Change, at, matched
@@ -39,10 +48,6 @@ def of_x(change: Callable[[IntegerType, Term], Term]) -> Mutant:
         return lambda one: change(p.constants["T"], one) if one.name == "operand" and one.constant[1] == "x" else None
 
     return written(found)
-
-
-def converted_x(conversion: to.Conversion) -> Mutant:
-    return of_x(lambda kind, x: conversion(x))
 
 
 def low_bits(bits: int, signed: bool | None = None) -> Mutant:
@@ -230,22 +235,12 @@ def product(change: Callable[[Term, Term], Term]) -> Mutant:
     return changed(at("TFD-S1", lambda one: change(*one.args)))
 
 
-# The result.
-
-
-def result(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(lambda one: replace(one, args=(conversion(step(one.args[0])),)) if one.name == "to-float" else None)
-
-
 LAST_AXIS = "ranges-along:the last axis"
-FLUSHED = changed(by.flushed) + result(to.FLUSH)
+FLUSHED = changed(by.flushed) + by.result(to.FLUSH)
 OF_INPUT = (
     *of_place(
         "x",
-        *(
-            Wrong(id_, "input-type", converted_x(to.Conversion(id_, change)), n < 2)
-            for n, (id_, change) in enumerate(to.INPUTS.items())
-        ),
+        *converted_inputs("input-type"),
     ),
     *of_place(
         "code",
@@ -308,7 +303,7 @@ OF_COMBINED = (
             combined(lambda x, width, steps, low: to.CUT_TO_FLOAT32(low + step(step(x * width) / steps))),
         ),
         Wrong("range-ratio-first + no-offset", "offset", RATIO_FIRST + NO_OFFSET),
-        Wrong("range-ratio-first + truncates-to-bfloat16", "output-type", RATIO_FIRST + result(to.CUT_TO_BFLOAT16)),
+        Wrong("range-ratio-first + truncates-to-bfloat16", "output-type", RATIO_FIRST + by.result(to.CUT_TO_BFLOAT16)),
         Wrong("range-ratio-first + flushes", "combined", RATIO_FIRST + FLUSHED),
         mode="MIN_COMBINED",
     ),
@@ -378,12 +373,9 @@ OF_SCALED = (
 )
 OF_RESULT = of_place(
     "result",
-    *(
-        Wrong(id_, "output-type", result(to.Conversion(id_, change)), n < 3)
-        for n, (id_, change) in enumerate(to.RESULTS.items())
-    ),
+    *converted_results("output-type"),
     Wrong("flushes", "scaled", FLUSHED),
-    Wrong("flushes-outputs", "scaled", result(to.FLUSH)),
+    Wrong("flushes-outputs", "scaled", by.result(to.FLUSH)),
     *(
         Wrong(f"computes-in:{kind}{more}", "combined", by.all_steps_in(FLOAT_TYPES[kind], operands=not more))
         for kind in ("float16", "bfloat16", "float32", "float64")

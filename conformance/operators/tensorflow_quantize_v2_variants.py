@@ -17,10 +17,18 @@ from tiebreak.conformance.operators.wrong_ranges import (
     with_zero,
     wrong_ranges,
 )
-from tiebreak.conformance.operators.wrong_terms import Wrong, likelier, mistakes_of, of_place, often, pairs_of
+from tiebreak.conformance.operators.wrong_terms import (
+    Wrong,
+    converted_inputs,
+    likelier,
+    mistakes_of,
+    of_place,
+    often,
+    pairs_of,
+)
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import Change, at, matched, of_operation, operands_of
+from tiebreak.conformance.variants.changes import Change, at, matched, of_operation
 from tiebreak.conformance.variants.mutant import Mutant, NodeCall, changed, posed, written
 from tiebreak.conformance.variants.places import first_for_all
 from tiebreak.golden.arithmetic.term import (
@@ -54,10 +62,6 @@ NOTHING = Mutant(())
 
 
 # The range, and what the attributes say.
-
-
-def of_x(conversion: Convert) -> Mutant:
-    return written(lambda p: lambda one: conversion(one) if one == operands_of(p).get("x") else None)
 
 
 def at_least(width: End) -> Mutant:
@@ -368,8 +372,8 @@ def kernels() -> Iterator[Wrong]:
 
 OF_X = of_place(
     "x",
-    *(Wrong(id_, "clip", of_x(to.Conversion(id_, change)), n < 2) for n, (id_, change) in enumerate(to.INPUTS.items())),
-    Wrong("flushes-inputs", "adjusted-range", of_x(to.FLUSH)),
+    *converted_inputs("clip"),
+    Wrong("flushes-inputs", "adjusted-range", by.of_x(to.FLUSH)),
 )
 OF_RANGE = of_place(
     "range",

@@ -1,4 +1,4 @@
-"""Wrong ranges of QuantizeV2 and Dequantize, as changes of their terms."""
+"""Wrong ranges of TensorFlow's operators, as changes of their terms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tiebreak.conformance.operators.wrong_terms import Wrong, often
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import Change, operands_of
 from tiebreak.conformance.variants.mutant import Mutant, written
-from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, misplaced
+from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, Place, misplaced
 from tiebreak.golden.arithmetic.term import Numeric, Term, greatest, least, lifted, magnitude
 from tiebreak.golden.problem import Elementwise
 
@@ -16,8 +16,9 @@ End = Callable[[Term, Term], Numeric]  # from min_range and max_range
 
 
 def given_range(p: Elementwise) -> tuple[Term, Term]:
-    every = operands_of(p)
-    return every["min_range"], every["max_range"]
+    """The last two operands: its ends."""
+    low, high = list(operands_of(p).values())[-2:]
+    return low, high
 
 
 def of_range(low: End, high: End) -> Mutant:
@@ -48,10 +49,15 @@ def wrong_ranges(types: str, ends: str) -> Iterator[Wrong]:
     yield Wrong("range-extended-to-zero", ends, with_zero())
 
 
-def misplaced_ranges() -> Iterator[Wrong]:
+def taken_from(place: Place, output: str) -> Mutant:
+    """The elements of an output take both ends of the range from elsewhere."""
+    return misplaced({1: place, 2: place}, only=output)
+
+
+def misplaced_ranges(role: str = "axis", output: str = "output") -> Iterator[Wrong]:
     for name, place in PLACES.items():
         id_ = name.replace("one-for-all:first range", "one-for-all:range")
-        yield Wrong(id_, "axis", misplaced({1: place, 2: place}, only="output"), name in FREQUENT_PLACES)
+        yield Wrong(id_, role, taken_from(place, output), name in FREQUENT_PLACES)
     for name, places in ENDS.items():
         ends = {number: place for number, place in enumerate(places, start=1) if place}
-        yield Wrong(name, "axis", misplaced(ends, only="output"), name in ("one-for-all:min", "one-for-all:max"))
+        yield Wrong(name, role, misplaced(ends, only=output), name in ("one-for-all:min", "one-for-all:max"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import everywhere, inner, matched
+from tiebreak.conformance.variants.changes import everywhere, inner, matched, with_change
 from tiebreak.conformance.variants.one_step import TRUTHS, toward
 from tiebreak.golden.arithmetic.doubles import DOUBLE
 from tiebreak.golden.arithmetic.term import (
@@ -75,23 +75,6 @@ def single_changes(term: Term, problem: Problem) -> Iterator[Change]:
                     yield id_, partial(with_change, site=site, new=new)
     yield from of_operands(term, problem)
     yield from of_all_steps()
-
-
-def with_change(term: Term, site: Term, new: Term) -> Term:
-    """The term with `new` for each part that is `site`; nothing in `new` is changed."""
-    made: dict[int, Term] = {}
-
-    def walk(one: Term) -> Term:
-        if id(one) not in made:
-            if one == site:
-                made[id(one)] = new
-            else:
-                args = tuple(map(walk, one.args))
-                same = all(one is other for one, other in zip(args, one.args, strict=True))
-                made[id(one)] = one if same else replace(one, args=args)
-        return made[id(one)]
-
-    return walk(term)
 
 
 def numbers_of(term: Term) -> list[tuple[Term, str]]:
@@ -187,11 +170,6 @@ def to_multiple(bits: int, whole_: Callable[[Array], Array], values: Array) -> A
     return np.ldexp(whole_(np.ldexp(values, bits)), -bits)
 
 
-def power_above(values: Array) -> Array:
-    below = to.to_power_of_two_below(values)
-    return np.where(values == below, values, 2 * below)
-
-
 def nearest_power(values: Array) -> Array:
     return np.copysign(np.exp2(np.rint(np.log2(np.abs(values)))), values)
 
@@ -211,7 +189,7 @@ def float32(text: str) -> float:
 def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     for kind in HALF_TYPES:
         yield f"number-in:{kind}", in_kind(FLOAT_TYPES[kind])
-    yield "number-in:TF32", converted("TF32", to.in_tf32)
+    yield "number-in:TF32", to.TF32
     yield "number-in:float32", in_kind(FLOAT_TYPES["float32"])
     yield "number-cut-off-to:bfloat16", to.CUT_TO_BFLOAT16
     yield "number-cut-off-to:float16", converted("cut to float16", partial(cut_to, "float16"))
@@ -241,7 +219,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     yield "number-of-digits:6", to.SIX_DIGITS
     yield "number-to-power-of-two", converted("nearest power of two", nearest_power)
     yield "number-to-power-of-two-below", to.POWER_BELOW
-    yield "number-to-power-of-two-above", converted("power of two above", power_above)
+    yield "number-to-power-of-two-above", to.POWER_ABOVE
     for text in (*SMALL, "1.1920929e-07"):
         yield f"number-plus:{text}", partial(plus, Fraction(float32(text)))
         yield f"number-raised-to:{text}", converted(f"at least {text}", partial(raised, float32(text)))
