@@ -13,7 +13,7 @@ from tiebreak.conformance.operators import (
     TESTED,
     openvino_fake_quantize_steps,
     tensorflow_dequantize_variants,
-    tensorflow_fake_quant_steps,
+    tensorflow_fake_quant_variants,
     tensorflow_quantize_and_dequantize_steps,
     tensorflow_quantize_v2_variants,
 )
@@ -27,8 +27,8 @@ FAKE, PER_CHANNEL = "tensorflow.FakeQuantWithMinMaxVars", "tensorflow.FakeQuantW
 ROUND_TRIP, OPENVINO = "tensorflow.QuantizeAndDequantizeV4", "openvino.FakeQuantize"
 QUANTIZE, DEQUANTIZE = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 MODULES = {
-    FAKE: tensorflow_fake_quant_steps,
-    PER_CHANNEL: tensorflow_fake_quant_steps,
+    FAKE: tensorflow_fake_quant_variants,
+    PER_CHANNEL: tensorflow_fake_quant_variants,
     ROUND_TRIP: tensorflow_quantize_and_dequantize_steps,
     OPENVINO: openvino_fake_quantize_steps,
     QUANTIZE: tensorflow_quantize_v2_variants,
@@ -46,7 +46,7 @@ def predicted(operator: str, id: str, node: dict[str, Any], *inputs: Any) -> lis
     module: Any = MODULES[operator]
     own = [*module.MISTAKES, *module.PAIRS]
     if operator == PER_CHANNEL:
-        own += [*tensorflow_fake_quant_steps.PER_CHANNEL, *tensorflow_fake_quant_steps.PER_CHANNEL_PAIRS]
+        own = [*module.MISTAKES_OF_CHANNELS, *module.PAIRS_OF_CHANNELS]
     found = []
     for cause, run in own:
         if cause.id == id:
@@ -248,7 +248,6 @@ def test_conversions() -> None:
 
 
 PLAIN = {
-    FAKE: (tensorflow_fake_quant_steps.FakeQuantSteps, {"attributes": {}}, 0),
     ROUND_TRIP: (tensorflow_quantize_and_dequantize_steps.RoundTripSteps, {"attributes": {"range_given": True}}, 0),
     OPENVINO: (openvino_fake_quantize_steps.FakeQuantizeSteps, {"attributes": {"levels": 256}}, 2),
 }

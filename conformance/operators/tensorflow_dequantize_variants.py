@@ -235,15 +235,8 @@ def product(change: Callable[[Term, Term], Term]) -> Mutant:
     return changed(at("TFD-S1", lambda one: change(*one.args)))
 
 
-# The result.
-
-
-def result(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(by.of_result(conversion))
-
-
 LAST_AXIS = "ranges-along:the last axis"
-FLUSHED = changed(by.flushed) + result(to.FLUSH)
+FLUSHED = changed(by.flushed) + by.result(to.FLUSH)
 OF_INPUT = (
     *of_place(
         "x",
@@ -310,7 +303,7 @@ OF_COMBINED = (
             combined(lambda x, width, steps, low: to.CUT_TO_FLOAT32(low + step(step(x * width) / steps))),
         ),
         Wrong("range-ratio-first + no-offset", "offset", RATIO_FIRST + NO_OFFSET),
-        Wrong("range-ratio-first + truncates-to-bfloat16", "output-type", RATIO_FIRST + result(to.CUT_TO_BFLOAT16)),
+        Wrong("range-ratio-first + truncates-to-bfloat16", "output-type", RATIO_FIRST + by.result(to.CUT_TO_BFLOAT16)),
         Wrong("range-ratio-first + flushes", "combined", RATIO_FIRST + FLUSHED),
         mode="MIN_COMBINED",
     ),
@@ -382,7 +375,7 @@ OF_RESULT = of_place(
     "result",
     *of_results("output-type"),
     Wrong("flushes", "scaled", FLUSHED),
-    Wrong("flushes-outputs", "scaled", result(to.FLUSH)),
+    Wrong("flushes-outputs", "scaled", by.result(to.FLUSH)),
     *(
         Wrong(f"computes-in:{kind}{more}", "combined", by.all_steps_in(FLOAT_TYPES[kind], operands=not more))
         for kind in ("float16", "bfloat16", "float32", "float64")

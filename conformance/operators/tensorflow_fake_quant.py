@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
-from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
+from tiebreak.conformance.operators import tensorflow_fake_quant_variants as variants
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest, in_any_problem
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_fake_quant_mistakes import MISTAKES
 from tiebreak.golden.samples.model import Tensor, bits
 
 
@@ -30,8 +29,8 @@ TESTED = OperatorUnderTest(
     id="tensorflow.FakeQuantWithMinMaxVars",
     plain_nodes=Absent("its results are real"),
     draw=draw,
-    mistakes=MISTAKES,
-    pairs=steps.PAIRS,
+    mistakes=variants.MISTAKES,
+    pairs=variants.PAIRS,
     path_probes=(
         shared.EIGHT_BITS,
         *shared.STEP_CLASSES,

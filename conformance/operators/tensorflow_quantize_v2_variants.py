@@ -373,7 +373,7 @@ def kernels() -> Iterator[Wrong]:
 OF_X = of_place(
     "x",
     *of_inputs("x", "clip"),
-    Wrong("flushes-inputs", "adjusted-range", changed(by.of_operand("x", to.FLUSH))),
+    Wrong("flushes-inputs", "adjusted-range", by.of_x(to.FLUSH)),
 )
 OF_RANGE = of_place(
     "range",

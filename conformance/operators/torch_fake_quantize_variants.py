@@ -49,7 +49,7 @@ def cast(conversion: to.Conversion) -> Mutant:
 # As torch's kernels make quant_min of NaN: of 0 times an infinite reciprocal, or from another channel's scale.
 NAN_TO_MIN = operation("clamp", lambda level, low, high: clamp(to.NAN_TO_LEAST(level), low, high))
 OWN_RECIPROCAL = quotient(lambda x, scale: x * step(1 / scale))
-FLOAT_FIRST, INT64 = changed(float_first), cast(to.X86_CAST_TO_INT64)
+FLOAT_FIRST, INT64 = changed(float_first), cast(to.X86_CAST_64)
 SUM_IN_FLOAT32 = operation("add", lambda whole, zero_point: step(whole + step(zero_point)))
 LEVEL_IN_FLOAT32 = operation("subtract", lambda level, zero_point: step(level - zero_point))
 DIFFERENCE_IN_FLOAT32 = operation("subtract", lambda level, zero_point: step(step(level) - step(zero_point)))

@@ -1,4 +1,4 @@
-"""Wrong ranges of QuantizeV2 and Dequantize, and parameters from wrong places, as changes of terms."""
+"""Wrong ranges of TensorFlow's operators, and parameters from wrong places, as changes of terms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tiebreak.conformance.operators.wrong_terms import Wrong, often
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import Change, operands_of
 from tiebreak.conformance.variants.mutant import Mutant, written
-from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, misplaced
+from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, Place, misplaced
 from tiebreak.golden.arithmetic.term import Numeric, Term, greatest, least, lifted, magnitude
 from tiebreak.golden.problem import Elementwise
 
@@ -17,8 +17,9 @@ End = Callable[[Term, Term], Numeric]  # from min_range and max_range
 
 
 def given_range(p: Elementwise) -> tuple[Term, Term]:
-    every = operands_of(p)
-    return every["min_range"], every["max_range"]
+    """The last two operands: its ends."""
+    low, high = list(operands_of(p).values())[-2:]
+    return low, high
 
 
 def of_range(low: End, high: End) -> Mutant:
@@ -49,9 +50,16 @@ def wrong_ranges(types: str, ends: str) -> Iterator[Wrong]:
     yield Wrong("range-extended-to-zero", ends, with_zero())
 
 
-def misplaced_ranges(names: Mapping[str, str] = RANGE_NAMES) -> Iterator[Wrong]:
+def taken_from(place: Place, output: str) -> Mutant:
+    """The elements of an output take both ends of the range from elsewhere."""
+    return misplaced({1: place, 2: place}, only=output)
+
+
+def misplaced_ranges(
+    names: Mapping[str, str] = RANGE_NAMES, role: str = "axis", output: str = "output"
+) -> Iterator[Wrong]:
     """The two inputs after the first from wrong places; `names` has other ids than those of the places."""
     frequent = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
     for name, places in {**{name: (place, place) for name, place in PLACES.items()}, **ENDS}.items():
         ends = {number: place for number, place in enumerate(places, start=1) if place}
-        yield Wrong(names.get(name, name), "axis", misplaced(ends, only="output"), name in frequent)
+        yield Wrong(names.get(name, name), role, misplaced(ends, only=output), name in frequent)

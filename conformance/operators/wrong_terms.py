@@ -24,7 +24,7 @@ Table = tuple[tuple[Cause, Mistake], ...]
 class Wrong:
     """A wrong step: its cause's id and role. `mode`: the only one of the operator's that has the step.
 
-    Two of the same `place` are never wrong at once.
+    Two of the same `place` are never wrong at once; one that takes several places has them as words.
     """
 
     id: str
@@ -35,7 +35,8 @@ class Wrong:
     place: str = ""
 
     def fits(self, other: Wrong) -> bool:
-        return self.place != other.place and (self.mode == other.mode or not self.mode or not other.mode)
+        apart = not set(self.place.split()) & set(other.place.split())
+        return apart and (self.mode == other.mode or not self.mode or not other.mode)
 
     @property
     def is_mode(self) -> bool:
@@ -99,12 +100,16 @@ def backend_of(mutants: Sequence[Mutant]) -> Mistake:
     return run
 
 
-def pairs_of(steps: Sequence[Wrong]) -> Table:
-    """Two frequent wrong steps at once, where no single one is known by both names."""
+def pairs_of(steps: Sequence[Wrong], *, later_first: bool = False) -> Table:
+    """Two frequent wrong steps at once, where no single one is known by both names.
+
+    `later_first`: the later step is changed first, so that the other one is changed in what it is made of then, too.
+    """
     known = {one.id for one in steps}
-    every = (
-        Wrong(f"{one.id}{JOINT}{other.id}", one.role, one.mutant + other.mutant) for one, other in frequent_pairs(steps)
-    )
+    every = []
+    for one, other in frequent_pairs(steps):
+        both = other.mutant + one.mutant if later_first else one.mutant + other.mutant
+        every.append(Wrong(f"{one.id}{JOINT}{other.id}", one.role, both))
     return mistakes_of([pair for pair in every if pair.id not in known])
 
 

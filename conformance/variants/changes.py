@@ -1,19 +1,21 @@
 """How a term becomes a wrong one: the places in it that a change looks for, and what stands there then.
 
-A place is known by the clause that its step follows, or by the shape of the step.
+A place is known by the clause that its step follows, by the shape of the step, or by the formula of its number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tiebreak.golden import oracle
 from tiebreak.golden.arithmetic.doubles import DOUBLE
-from tiebreak.golden.arithmetic.term import Numeric, Term, lifted, operand
+from tiebreak.golden.arithmetic.term import Numeric, Term, lifted, operand, steps_of
+from tiebreak.golden.arithmetic.text import text_of
 from tiebreak.golden.problem import Problem
 
 Change = Callable[[Term], Term | None]  # what stands for a part; None: the part itself
+Numbers = Mapping[str, Term]  # the parts of a term, by their names or formulas, and by their clauses
 
 
 def everywhere(term: Term, change: Change) -> Term:
@@ -26,6 +28,23 @@ def everywhere(term: Term, change: Change) -> Term:
             kept = one if all(new is old for new, old in zip(args, one.args, strict=True)) else replace(one, args=args)
             found = change(kept)
             made[id(one)] = kept if found is None else found
+        return made[id(one)]
+
+    return walk(term)
+
+
+def with_change(term: Term, site: Term, new: Term) -> Term:
+    """The term with `new` for each part that is `site`; nothing in `new` is changed."""
+    made: dict[int, Term] = {}
+
+    def walk(one: Term) -> Term:
+        if id(one) not in made:
+            if one == site:
+                made[id(one)] = new
+            else:
+                args = tuple(map(walk, one.args))
+                same = all(one is other for one, other in zip(args, one.args, strict=True))
+                made[id(one)] = one if same else replace(one, args=args)
         return made[id(one)]
 
     return walk(term)
@@ -51,6 +70,29 @@ def at(clause: str, change: Change) -> Change:
 def of_operation(name: str, change: Callable[..., Numeric]) -> Change:
     """A change of each part with this operation, from what it is made of."""
     return lambda one: following(one, lifted(change(*one.args))) if one.name == name else None
+
+
+def numbers_in(term: Term) -> Numbers:
+    """Each number by its formula, "round(low / scale)", and by its clauses without the letters of their operator.
+
+    Of several by one clause it is the one that is computed last.
+    """
+    parts = list(steps_of(term))
+    by_clause = {id_.partition("-")[2]: one for one in parts for id_ in one.clauses}
+    return by_clause | {text_of(one): one for one in parts}
+
+
+def numbers_changed(found: Term, new: Mapping[str, Numeric]) -> Term:
+    """The term with other numbers, by their names; those that it does not have are left out.
+
+    Outer ones come first: a number that is part of another one may be gone with it.
+    """
+    for name, number in new.items():
+        old = numbers_in(found).get(name)
+        if old is not None:
+            kept = [id_ for id_ in old.clauses if id_ not in lifted(number).clauses]
+            found = with_change(found, old, lifted(number).by(*kept).named(old.label))
+    return found
 
 
 def spoken(term: Term) -> Term:

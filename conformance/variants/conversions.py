@@ -57,6 +57,11 @@ cut_to_bfloat16: Change = partial(significant, BFLOAT16_BITS, whole=np.trunc)
 to_power_of_two_below: Change = partial(significant, 1, whole=np.trunc)
 
 
+def to_power_of_two_above(values: Array) -> Array:
+    below = to_power_of_two_below(values)
+    return np.where(values == below, values, 2 * below)
+
+
 def of_six_digits(values: Array) -> Array:
     """Values as six significant decimal digits say them."""
     distinct, places = np.unique(values, return_inverse=True)
@@ -118,7 +123,7 @@ def flushed(values: Array) -> Array:
     return np.where(np.abs(values) < LEAST_NORMAL, np.copysign(np.zeros_like(values), values), values)
 
 
-def as_x86_casts(bits: int, values: Array) -> Array:
+def as_x86_casts(values: Array, bits: int = 32) -> Array:
     """Whole numbers after a cast to so many bits, which gives the lowest number for NaN and for all that is beyond."""
     end = 2.0 ** (bits - 1)
     return np.where((values >= -end) & (values < end), values, -end)
@@ -141,10 +146,12 @@ CUT_TO_BFLOAT16 = Conversion("cut to bfloat16", dropped_to_bfloat16)
 CUT_TO_FLOAT32 = Conversion("cut to float32", lambda values: cut_off(values, "float32").astype(np.float64))
 SIX_DIGITS = Conversion("six digits", of_six_digits)
 POWER_BELOW = Conversion("the power of two below", to_power_of_two_below)
+POWER_ABOVE = Conversion("the power of two above", to_power_of_two_above)
+TF32 = Conversion("TF32", in_tf32)
 FLUSH = Conversion("subnormals to zero", flushed)
 ESTIMATE = Conversion("the estimate of the reciprocal, of 12 bits", estimate)
-X86_CAST = Conversion("a cast to int32 as on x86", partial(as_x86_casts, 32))
-X86_CAST_TO_INT64 = Conversion("a cast to int64 as on x86", partial(as_x86_casts, 64))
+X86_CAST = Conversion("a cast to int32 as on x86", as_x86_casts)
+X86_CAST_64 = Conversion("a cast to int64 as on x86", partial(as_x86_casts, bits=64))
 NAN_IN_TAIL = Conversion("NaN to 0 in the tail of 16", nan_in_tail)
 NAN_TO_LEAST = Conversion("NaN below all", lambda values: np.where(np.isnan(values), -np.inf, values))
 NAN_TO_GREATEST = Conversion("NaN above all", lambda values: np.where(np.isnan(values), np.inf, values))

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial, reduce
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.variants.changes import Change, everywhere, of_operation, spoken
+from tiebreak.conformance.variants.changes import (
+    Change,
+    Numbers,
+    everywhere,
+    numbers_changed,
+    numbers_in,
+    of_operation,
+    spoken,
+)
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.golden import oracle
 from tiebreak.golden.arithmetic.term import Numeric, Term
@@ -20,6 +28,7 @@ from tiebreak.golden.problem import Array, Elementwise, array_of
 
 Output = tuple[Elementwise, Term]  # what is asked of its elements, and how it is computed
 WrongOutput = Callable[["NodeCall", Elementwise, Term], Output]
+RESULTS = ("to-float", "to-ends")
 
 
 @dataclass(frozen=True)
@@ -108,21 +117,26 @@ def changed_term(make: Callable[[Elementwise], Change], form: ProblemForm, term:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One or several changes of what a backend computes.
+    """One or several changes of what a backend computes; first come those of what it is asked.
 
-    It raises ValueError where one of them has nothing to change, so that it is no candidate there.
+    It raises ValueError where one of them has nothing to change, so that it is no candidate there. `reading` is none of
+    them: which of a document's readings the backend follows otherwise.
     """
 
     changes: tuple[WrongOutput, ...]
+    asked: tuple[WrongOutput, ...] = ()
+    reading: WrongOutput | None = None
 
     def __add__(self, other: Mutant) -> Mutant:
         """Both at once, this one first."""
-        return Mutant((*self.changes, *other.changes))
+        return Mutant((*self.changes, *other.changes), (*self.asked, *other.asked), self.reading or other.reading)
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         call = kept(NodeCall(node, inputs))
         outputs = call.outputs
-        for change in self.changes:
+        if self.reading is not None:
+            outputs = tuple(self.reading(call, *output) for output in outputs)
+        for change in (*self.asked, *self.changes):
             wrong = tuple(change(call, *output) for output in outputs)
             if all(new is old and term == own for (new, term), (old, own) in zip(wrong, outputs, strict=True)):
                 raise ValueError("there is nothing to mistake")
@@ -131,11 +145,23 @@ class Mutant:
 
 
 def posed(change: Callable[[NodeCall, Elementwise], Elementwise]) -> Mutant:
-    """Something else is asked: of other operands, or by other attributes. It comes before changes of the term."""
+    """Something else is asked: of other operands, or by other attributes."""
 
     def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
         new = change(call, problem)
         return (problem, term) if new is problem else (new, term_of(ProblemForm(new)))
+
+    return Mutant((), (apply,))
+
+
+def at_once(*mutants: Mutant) -> Mutant:
+    """All as one change, of which any has something to change."""
+    whole = reduce(Mutant.__add__, mutants)
+
+    def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
+        for change in (*whole.asked, *whole.changes):
+            problem, term = change(call, problem, term)
+        return problem, term
 
     return Mutant((apply,))
 
@@ -147,6 +173,26 @@ def written(make: Callable[[Elementwise], Change], *, only: Collection[str] = ()
         return problem, term if only and problem.output not in only else changed_term(make, ProblemForm(problem), term)
 
     return Mutant((apply,))
+
+
+def numbers_otherwise(make: Callable[[Numbers], Mapping[str, Numeric]], problem: Elementwise) -> Change:
+    """The change of with_numbers for one problem."""
+    (right,) = term_of(ProblemForm(problem)).args
+    new = make(numbers_in(right))
+
+    def change(one: Term) -> Term | None:
+        return replace(one, args=(numbers_changed(one.args[0], new),)) if one.name in RESULTS else None
+
+    return change
+
+
+def with_numbers(make: Callable[[Numbers], Mapping[str, Numeric]]) -> Mutant:
+    """Other numbers in a result, made of those that the right term has. Outer ones come first (numbers_changed)."""
+    return written(partial(numbers_otherwise, make))
+
+
+def with_number(name: str, make: Callable[[Numbers], Numeric]) -> Mutant:
+    return with_numbers(lambda numbers: {name: make(numbers)})
 
 
 def changed(*changes: Change, only: Collection[str] = ()) -> Mutant:

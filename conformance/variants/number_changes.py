@@ -104,11 +104,6 @@ def to_multiple(bits: int, whole_: Callable[[Array], Array], values: Array) -> A
     return np.ldexp(whole_(np.ldexp(values, bits)), -bits)
 
 
-def power_above(values: Array) -> Array:
-    below = to.to_power_of_two_below(values)
-    return np.where(values == below, values, 2 * below)
-
-
 def nearest_power(values: Array) -> Array:
     return np.copysign(np.exp2(np.rint(np.log2(np.abs(values)))), values)
 
@@ -128,7 +123,7 @@ def float32(text: str) -> float:
 def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     for kind in HALF_TYPES:
         yield f"number-in:{kind}", in_kind(FLOAT_TYPES[kind])
-    yield "number-in:TF32", converted("TF32", to.in_tf32)
+    yield "number-in:TF32", to.TF32
     yield "number-in:float32", in_kind(FLOAT_TYPES["float32"])
     yield "number-in-normal:float16", converted("normal float16", partial(without_subnormals, "float16"))
     yield "number-cut-off-to:bfloat16", to.CUT_TO_BFLOAT16
@@ -159,7 +154,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     yield "number-of-digits:6", to.SIX_DIGITS
     yield "number-to-power-of-two", converted("nearest power of two", nearest_power)
     yield "number-to-power-of-two-below", to.POWER_BELOW
-    yield "number-to-power-of-two-above", converted("power of two above", power_above)
+    yield "number-to-power-of-two-above", to.POWER_ABOVE
     for text in (*SMALL, "1.1920929e-07"):
         yield f"number-plus-small:{text}", partial(plus, Fraction(float32(text)))
         yield f"number-raised-to:{text}", converted(f"at least {text}", partial(raised, float32(text)))

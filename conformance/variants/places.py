@@ -25,6 +25,15 @@ def along(axis: int, at: Array, count: int) -> Array:
     return np.broadcast_to(np.arange(at.shape[axis]).reshape(sizes), at.shape)
 
 
+def along_if_it_fits(axis: int) -> Place:
+    """Along an axis that has the parameters' size; else they are right."""
+
+    def place(at: Array, count: int) -> Array:
+        return along(axis, at, count) if at.ndim > axis and at.shape[axis] == count else at
+
+    return place
+
+
 def in_runs(at: Array, count: int) -> Array:
     return flat(at) // max(-(-at.size // count), 1)
 

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from tiebreak.conformance.variants.changes import Change, everywhere, matched, of_operation
+from tiebreak.conformance.variants.changes import Change, everywhere, matched, of_operation, operands_of
 from tiebreak.conformance.variants.conversions import FLUSH
-from tiebreak.conformance.variants.mutant import Mutant, written
+from tiebreak.conformance.variants.mutant import Mutant, changed, written
 from tiebreak.golden.arithmetic.term import (
     DOWN,
     TOWARD_ZERO,
+    UPWARD,
     Term,
     held,
     in_type,
@@ -22,6 +23,7 @@ from tiebreak.golden.arithmetic.term import (
 )
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType
 from tiebreak.golden.problem import Elementwise
+from tiebreak.golden.rounding import EVEN
 
 HALF = Fraction(1, 2)
 
@@ -49,6 +51,13 @@ def trunc_of_signed_half_more(number: Term) -> Term:
 
 def rounding(by: Rounding) -> Change:
     return of_operation("round", by)
+
+
+def ties_upward(one: Term) -> Term | None:
+    return rounded(one.args[0], UPWARD) if one.name == "round" and one.constant == EVEN else None
+
+
+TIES_UPWARD = changed(ties_upward)
 
 
 # Products and quotients.
@@ -129,6 +138,29 @@ def of_result(change: Callable[[Term], Term]) -> Change:
 
 
 # The whole.
+
+
+def result_of(make: Callable[..., Term]) -> Mutant:
+    """A real result that is made of a problem and its operands in another way."""
+
+    def change(p: Elementwise) -> Change:
+        own = make(p, *operands_of(p).values())
+        return lambda one: replace(one, args=(own,)) if one.name == "to-float" else None
+
+    return written(change)
+
+
+def of_x(conversion: Callable[[Term], Term]) -> Mutant:
+    return changed(lambda one: conversion(one) if one.name == "operand" and one.constant[1] == "x" else None)
+
+
+def result(conversion: Callable[[Term], Term]) -> Mutant:
+    """A real result is converted before it is put out."""
+
+    def change(one: Term) -> Term | None:
+        return replace(one, args=(conversion(step(one.args[0])),)) if one.name == "to-float" else None
+
+    return changed(change)
 
 
 def as_written(number: Term) -> Term:

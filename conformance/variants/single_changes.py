@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations
 
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import everywhere, inner
+from tiebreak.conformance.variants.changes import everywhere, inner, with_change
 from tiebreak.conformance.variants.number_changes import HALF_TYPES, OF_SMALL, Named, conversions_of, id_of, name_of
 from tiebreak.conformance.variants.one_step import TRUTHS
 from tiebreak.conformance.variants.product_changes import (
@@ -82,23 +82,6 @@ def may_have(id_: str, is_conversion: bool, site: Term, name: str) -> bool:
     if is_conversion or (id_.startswith(("number-as:", "number-rounds:")) and site.name not in ("to-ends", "to-float")):
         return f":{name}" in id_
     return True
-
-
-def with_change(term: Term, site: Term, new: Term) -> Term:
-    """The term with `new` for each part that is `site`; nothing in `new` is changed."""
-    made: dict[int, Term] = {}
-
-    def walk(one: Term) -> Term:
-        if id(one) not in made:
-            if one == site:
-                made[id(one)] = new
-            else:
-                args = tuple(map(walk, one.args))
-                same = all(one is other for one, other in zip(args, one.args, strict=True))
-                made[id(one)] = one if same else replace(one, args=args)
-        return made[id(one)]
-
-    return walk(term)
 
 
 def numbers_of(term: Term) -> list[tuple[Term, str]]:
