@@ -126,8 +126,8 @@ STEPS = (
 )
 OF_FLOATS = (
     Wrong("zero-point-in-input-units", "float-zero-point", changed(in_input_units)),
-    Wrong("divides-in-own-type", "inverse", by_id("number-as:value * 1 / scale,value / scale")),
-    Wrong("low-word-of-int64", "clamp", by_id("number-wraps-in:round(value * 1 / scale+zero_point),int32")),
+    Wrong("divides-in-own-type", "inverse", by_id("number-as:value * (1 / scale),value / scale")),
+    Wrong("low-word-of-int64", "clamp", by_id("number-wraps-in:round(value * (1 / scale)+zero_point),int32")),
     Wrong("rounds-zero-point", "float-zero-point", by_id("number-rounded:zero_point")),
     Wrong("zero-point-rounds:toward zero", "float-zero-point", by_id("number-truncated:zero_point")),
 )

@@ -878,6 +878,7 @@ SENTENCES = {
     "number-plus-small": "{} has {} added to it",
     "number-raised-to": "{} is raised to at least {}",
     "number-rounded": "{} rounded to an integer",
+    "number-rounded-once": "{} rounded once, at its last step",
     "number-rounds": "{} rounded {}",
     "number-saturates-in": "{} rounded to {}, at most its largest number",
     "number-saturates-to": "{} saturates to {}",

@@ -73,13 +73,6 @@ def of_distributed(site: Term, problem: Problem) -> Iterator[Named]:
         yield id_of(key, name), reduce(Term.__add__, (one * conversion(ratio) for one, ratio in split))
 
 
-def of_fused_sum(operation: Term) -> Iterator[Term]:
-    """A sum without the rounding of one or both of its parts."""
-    first, second = operation.args
-    for args in ((inner(first), second), (first, inner(second)), (inner(first), inner(second))):
-        yield step(replace(operation, args=args))
-
-
 def of_product(operation: Term) -> Iterator[Term]:
     """The factors of a product in other orders, with reciprocals, and without one of them."""
     factors = factors_of(operation)
@@ -106,7 +99,6 @@ def of_product(operation: Term) -> Iterator[Term]:
             parts = [in_turn([(part, False), *others], reciprocal=False) for part in sums]
             yield step(replace(inner(one), args=tuple(parts)))
             yield step(replace(inner(one), args=(inner(parts[0]), parts[1])))
-    yield step(reduce(exact_product, factors, lifted(1)))
 
 
 def of_folded_factor(operation: Term, problem: Problem) -> Iterator[Named]:

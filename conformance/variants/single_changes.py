@@ -15,9 +15,10 @@ from tiebreak.conformance.variants.changes import everywhere, inner, with_change
 from tiebreak.conformance.variants.number_changes import HALF_TYPES, OF_SMALL, Named, conversions_of, id_of, name_of
 from tiebreak.conformance.variants.one_step import TRUTHS
 from tiebreak.conformance.variants.product_changes import (
+    exact_product_of,
+    factors_of,
     of_distributed,
     of_folded_factor,
-    of_fused_sum,
     of_product,
     of_rounded_sum,
     of_sum,
@@ -127,7 +128,9 @@ def of_operation(site: Term, name: str, problem: Problem) -> Iterator[Named]:
         for more in (1, -1):
             yield id_of(f"number-plus:{more}", name), lifted(site.constant + more)
     else:
-        yield from ((f"number-as:{name},{text}", new) for text, new in named(of_number(site)))
+        yield from ((f"number-as:{name},{text}", new) for text, new in named(of_number(site)) if text != name)
+        if len(factors_of(site)) > 1:
+            yield f"number-rounded-once:{name}", step(exact_product_of(factors_of(site)))
         if inner(site).name in ("multiply", "divide"):
             yield from of_folded_factor(inner(site), problem)
             yield from of_distributed(site, problem)
@@ -150,7 +153,6 @@ def of_number(site: Term) -> Iterator[Term]:
         yield from (first, second)
         yield (first - second) if operation.name == "add" else (first + second)
         yield step(second - first)
-        yield from of_fused_sum(operation)
         if operation.name == "add" and first.name == "round":
             yield rounded(step(inner(first.args[0]) + second), first.constant)
             yield rounded(step(first.args[0] + second), first.constant)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from tiebreak.golden.arithmetic.term import Term
@@ -27,11 +26,6 @@ def text_of(term: Term) -> str:
     return written(term)[0]
 
 
-def steps_text(term: Term) -> str:
-    """The formula of a number, whatever its own name is."""
-    return written(replace(term, label=""))[0]
-
-
 def written(term: Term) -> tuple[str, int]:
     """The text, and how closely its outermost operation binds."""
     if term.label:
@@ -48,7 +42,7 @@ def written(term: Term) -> tuple[str, int]:
     if term.name in SIGNS:
         sign, near = SIGNS[term.name]
         first, second = (written(arg) for arg in term.args)
-        return f"{bound(first, near)} {sign} {bound(second, near + (sign in '-/'))}", near
+        return f"{bound(first, near)} {sign} {bound(second, near + 1)}", near  # x * (y / z) is another step
     name = NAMES.get(term.name, term.name)
     return f"{name}({', '.join(text_of(arg) for arg in term.args)})", CLOSEST
 
