@@ -52,8 +52,9 @@ def parts_of(number: Term) -> list[Term]:
 
 def of_sum(operation: Term) -> Iterator[Term]:
     """A long sum without its first or last part."""
-    yield replace(operation, args=operation.args[1:])
-    yield replace(operation, args=operation.args[:-1])
+    if len(operation.args) > 2:
+        yield replace(operation, args=operation.args[1:])
+        yield replace(operation, args=operation.args[:-1])
 
 
 def of_distributed(site: Term, problem: Problem) -> Iterator[Named]:

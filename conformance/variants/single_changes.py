@@ -157,7 +157,7 @@ def of_number(site: Term) -> Iterator[Term]:
             yield rounded(step(inner(first.args[0]) + second), first.constant)
             yield rounded(step(first.args[0] + second), first.constant)
             yield rounded(step(first.args[0] + second), AWAY)
-    elif operation.name == "sum" and len(operation.args) > 2:
+    elif operation.name == "sum":
         yield from of_sum(operation)
     elif operation.name in ("least", "greatest"):
         yield from operation.args
