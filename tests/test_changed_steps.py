@@ -160,7 +160,7 @@ def test_a_change_that_a_conforming_element_contradicts_is_no_cause() -> None:
             for own in records.deviating
             for case, index in zip((records.cases[n] for n in own.case.tolist()), own.index.tolist(), strict=True)
         ]
-        search = ChangeSearch(changes.terms(kind, elements), len(elements))
+        search = ChangeSearch(changes.terms(kind, elements))
         with np.errstate(all="ignore"):
             best = search.best(np.ones(len(elements), bool))
         ignored = Candidate("number-as:x - x_zero_point,x")

@@ -95,7 +95,7 @@ class CausesByChange:
         What has a rarer cause takes the change, too, if that gives it: the rarer cause then says nothing by itself. If
         the change does not give it, a cause that explains less of a path than had no name there is in doubt, as before.
         """
-        search = ChangeSearch(self.terms(kind, elements), len(elements))
+        search = ChangeSearch(self.terms(kind, elements))
         left, counts = np.array([cause == NO_CAUSE for cause in old]), Counter(old)
         found = dict[int, Cause]()
         with np.errstate(all="ignore"):
@@ -179,10 +179,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class ChangeSearch:
-    """A search among the elements of a kind, so many, by their terms."""
+    """A search among the elements of a kind, by their terms."""
 
     terms: Sequence[TermElements]
-    elements: int
 
     @property
     def mode(self) -> str:

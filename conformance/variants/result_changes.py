@@ -20,6 +20,7 @@ from tiebreak.golden.arithmetic.term import (
     UPWARD,
     Term,
     clamp,
+    is_finite,
     step,
     to_ends,
     where,
@@ -66,11 +67,7 @@ def of_ends(site: Term, problem: Problem) -> Iterator[Named]:
         first, second = matched(value, "add")
         yield "clamps-before-zero-point", to_ends(clamp(first, low, high) + second, low, high)
         yield "clamps-before-zero-point-and-wraps", whole(wrapped(clamp(first, low, high) + second, kind))
-        yield "number-taken-as:NaN and infinity,0", where(finite_number(first), site, to_ends(second, low, high))
-
-
-def finite_number(value: Term) -> Term:
-    return Term("is-finite", (value,))
+        yield "number-taken-as:NaN and infinity,0", where(is_finite(first), site, to_ends(second, low, high))
 
 
 def of_float(site: Term, problem: Problem) -> Iterator[Named]:

@@ -151,16 +151,12 @@ def result_of(make: Callable[..., Term]) -> Mutant:
 
 
 def of_x(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(lambda one: conversion(one) if one.name == "operand" and one.constant[1] == "x" else None)
+    return changed(of_operand("x", conversion))
 
 
 def result(conversion: Callable[[Term], Term]) -> Mutant:
     """A real result is converted before it is put out."""
-
-    def change(one: Term) -> Term | None:
-        return replace(one, args=(conversion(step(one.args[0])),)) if one.name == "to-float" else None
-
-    return changed(change)
+    return changed(of_result(conversion))
 
 
 def as_written(number: Term) -> Term:

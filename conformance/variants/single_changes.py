@@ -202,7 +202,7 @@ def changes_of_absent(term: Term, places: Sequence[int]) -> Iterator[Change]:
 
 
 def of_all_steps() -> Iterator[Change]:
-    """All steps in another type, with the operands if the id says so; and none rounded."""
+    """All steps in another type, with the operands if the id says so."""
     for name in ("float16", "bfloat16", "float32", "float64"):
         kind = FLOAT_TYPES[name]
 
