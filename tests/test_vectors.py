@@ -16,7 +16,15 @@ import pytest
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden import builder
-from tiebreak.golden.builder import all_files, build_file, build_vectors, check_vectors, file_name, vector_groups
+from tiebreak.golden.builder import (
+    all_files,
+    build_file,
+    build_vectors,
+    check_vectors,
+    document_of,
+    file_name,
+    vector_groups,
+)
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
 from tiebreak.golden.flags import FLAGS
@@ -130,11 +138,13 @@ def test_0_49999997_and_its_like_are_there() -> None:
     assert np.float32(-0.49999997) in case.inputs[0]
 
 
-def test_ids_are_unique_flags_explained_and_every_clause_cited() -> None:
+def test_ids_are_unique_flags_explained_every_clause_cited_and_heads_are_the_operators() -> None:
     ids: Counter[str] = Counter()
     cited: set[str] = set()
     for path in vector_paths():
         document = read_document(path, trusted=True)
+        built = document_of(OPERATORS[document["operator"]], document["groups"])
+        assert {key: document[key] for key in built} == built, path.name
         vectors = [vector for group in document["groups"] for vector in group["vectors"]]
         ids.update(vector["id"] for vector in vectors)
         cited |= {clause for vector in vectors for clause in vector["clauses"]}
