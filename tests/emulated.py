@@ -17,10 +17,10 @@ from tiebreak.conformance.emulators import tables
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES, as_bytes, emulator_data, spread
 from tiebreak.conformance.emulators.running import RUNS
+from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic, is_negative
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
-from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 

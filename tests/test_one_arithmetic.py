@@ -57,9 +57,12 @@ def small_backends(operator: str, id_: str) -> list[Any]:
 
 def semantics_of(arithmetic: Any, node: Any, name: str, value: Any) -> Any:
     """The document's semantics with one other value; in the type of x where that is no exact arithmetic."""
-    in_own_type = arithmetic.documented._replace(precision=OF_TYPE.get(node.input_type))
-    both = (base._replace(**{name: value}) for base in (arithmetic.documented, in_own_type))
-    return next((one for one in both if one in arithmetic.candidates.places), None)
+    names, plain = arithmetic.candidates.names, tuple(arithmetic.documented)
+    own_type = {"precision": OF_TYPE.get(node.input_type)}
+    both = (dict(zip(names, plain, strict=True)) | also | {name: value} for also in ({}, own_type))
+    return next(
+        (one for one in (tuple(each[n] for n in names) for each in both) if one in arithmetic.candidates.places), None
+    )
 
 
 def shared() -> Iterator[tuple[str, str, Any, Any]]:

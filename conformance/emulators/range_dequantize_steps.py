@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.emulators.quantize_v2_steps import RANGE
 from tiebreak.conformance.emulators.steps import LONG, SINGLE, Computed, cast, flushed, given, named, with_names
 from tiebreak.conformance.emulators.traced import Traced
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
 from tiebreak.conformance.semantics.range_steps import EMIN, STEPS_FLUSHED, STEPS_KEPT, CodesInRange
+
+RANGE = ("min_range", "max_range")
 
 
 def range_dequantize_steps(arithmetic: RangeDequantizeArithmetic, semantics: Semantics) -> Computed:

@@ -19,8 +19,7 @@ from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.integer_scaling_steps import scaling_steps
 from tiebreak.conformance.emulators.paddle_steps import paddle_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
-from tiebreak.conformance.emulators.quantize_v2_steps import RANGE as RANGE_OF_V2
-from tiebreak.conformance.emulators.quantize_v2_steps import quantize_v2_steps
+from tiebreak.conformance.emulators.range_dequantize_steps import RANGE as RANGE_OF_V2
 from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
 from tiebreak.conformance.emulators.small_block_steps import (
@@ -30,8 +29,10 @@ from tiebreak.conformance.emulators.small_block_steps import (
     small_scale_steps,
 )
 from tiebreak.conformance.emulators.steps import NAMES, Computed
+from tiebreak.conformance.emulators.term_steps import term_steps
 from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.block_element_specials import SpecialElements
 from tiebreak.conformance.semantics.block_scale import BlockScale
@@ -45,7 +46,6 @@ from tiebreak.conformance.semantics.integer_scaling import IntegerScaling
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.paddle_quantize import PaddleQuantizeArithmetic
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
-from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
 from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
 from tiebreak.conformance.semantics.scaled_cast import ScaledCast
@@ -92,7 +92,7 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     FakeQuantizeArithmetic: EmulatedTable("fake_quantize", fake_quantize_steps, ("x", *LIMITS)),
     FakeLevels: EmulatedTable("fake_quantize", fake_levels_steps),
     RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ROUND_TRIP, {"num_bits": BITS}),
-    QuantizeV2Arithmetic: EmulatedTable("quantize", quantize_v2_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
+    QuantizeV2Arithmetic: EmulatedTable("quantize", term_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
     RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
     ScaleArithmetic: EmulatedTable("y_scale", dynamic.scale_steps, dynamic.ENDS),

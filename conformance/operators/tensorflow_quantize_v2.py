@@ -13,9 +13,9 @@ from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, For
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, multiples, probe_values, step_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import quantize_v2
 from tiebreak.conformance.operators.tensorflow_quantize_v2_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
-from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
 from tiebreak.golden.problem import Elementwise
@@ -161,6 +161,6 @@ TESTED = OperatorUnderTest(
     axis=Axis("axis"),
     forbidden_calls=FORBIDDEN_CALLS,
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=AuditedSemantics(QuantizeV2Arithmetic, operands_along_axis),
+    semantics=AuditedSemantics(quantize_v2, operands_along_axis),
     monotone=without_overflow,
 )

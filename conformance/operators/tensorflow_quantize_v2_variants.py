@@ -168,6 +168,11 @@ def one_division(count: Term, width: Term, adjust: Term) -> Term:
     return step(step(count.constant - 1) / width)
 
 
+def without_adjust(factor: Term) -> Term:
+    count, adjusted = matched(factor, "divide")
+    return one_division(count, *matched(adjusted, "multiply"))
+
+
 def in_scale(conversion: Convert) -> Mutant:
     return scale(lambda *parts: conversion(one_division(*parts)))
 

@@ -97,7 +97,7 @@ def numbers_changed(found: Term, new: Mapping[str, Numeric]) -> Term:
 
 def spoken(term: Term) -> Term:
     """The term without what says where its document is silent, and without real numbers: a backend has float64."""
-    first = {"finite": 0, "require": 1, "agree": 0}
+    first = {"finite": 0, "require": 1, "agree": 0, "undefined": 0}
 
     def change(one: Term) -> Term | None:
         if one.name == "in-precision" and one.constant is None:

@@ -109,6 +109,19 @@ def divided_by_inverse(x: Term, factor: Term) -> Term:
     return step(x / step(1 / factor))
 
 
+def inverse(number: Term) -> Term:
+    """1 / a number, made as the number is: of a quotient the divisor over the dividend."""
+    if parts := matched(number, "divide"):
+        return step(parts[1] / parts[0])
+    if number.name in ("least", "greatest"):
+        return replace(
+            number, name="greatest" if number.name == "least" else "least", args=tuple(map(inverse, number.args))
+        )
+    if number.name == "where":
+        return replace(number, args=(number.args[0], *map(inverse, number.args[1:])))
+    return step(1 / number)
+
+
 def divided_in(name: str) -> Callable[[Term, Term], Term]:
     """Dividend, divisor and quotient are of this type."""
     kind = FLOAT_TYPES[name]

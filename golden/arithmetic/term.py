@@ -202,7 +202,7 @@ def where(condition: Term | bool, yes: Numeric, no: Numeric) -> Term:
 def require(condition: Term | bool, value: Term, *clauses: str) -> Term:
     """`value`, undefined unless the condition holds: what these clauses leave open."""
     if isinstance(condition, bool):
-        return value if condition else Term("undefined", clauses=clauses)
+        return value if condition else Term("undefined", (value,), clauses=clauses)
     return Term("require", (condition, value), clauses=clauses)
 
 

@@ -347,7 +347,7 @@ def min_combined(p: Elementwise, x: Term, low: Term, high: Term, order: Order) -
     clipped = clamp(x, low, high).by("TFQ-K1").named("clipped x")
     range_t = lifted(kind.highest - kind.lowest).by("TFQ-C2", "TFQ-N2").named("range(T)")
     out = order(step(clipped - low), range_t, step(high - low)).by("TFQ-C1", "TFQ-U4")
-    if kind.name == "int8":
+    if kind.signed:
         out = step(out - Fraction(kind.highest - kind.lowest + 1, 2)).by("TFQ-C3")
     found = number(rounded(out, p.mode).by("TFQ-R1"), "TFQ-U7")
     return require(not kind.signed or kind.name == "int8", found, "TFQ-U5")

@@ -1,0 +1,205 @@
+"""The steps of a term: what an audit chose, printed as it is computed.
+
+A step of a term is an operation in its type, of numbers that this type holds. What no type computes with one rounding,
+as a product that is never rounded, has no emulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+
+from tiebreak.conformance.emulators.rounding_steps import MODES
+from tiebreak.conformance.emulators.special_steps import as_largest, first_seen, with_results
+from tiebreak.conformance.emulators.steps import (
+    DOUBLE,
+    Computed,
+    cast,
+    constant,
+    double,
+    flushed,
+    fused,
+    given,
+    named,
+    step,
+    where,
+    with_names,
+)
+from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
+from tiebreak.conformance.semantics.model import Semantics
+from tiebreak.conformance.semantics.term_arithmetic import is_exact
+from tiebreak.conformance.variants import conversions as to
+from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, numpy_dtype
+from tiebreak.golden.errors import Unsupported
+
+DIGITS = FLOAT_TYPES[DOUBLE].precision
+NO_TYPE = "steps that no type rounds"
+ARITHMETIC = {"add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide"}
+CHOICES = {"clamp": "clamp", "least": "minimum", "greatest": "maximum"}
+COMPARISONS = {"less": "less", "at-most": "at_most", "equal": "equal"}
+LOGIC = {"and": "and", "or": "or", "not": "not"}
+TESTS = {"is-nan": "is_nan", "is-finite": "is_finite", "is-negative": "has_sign"}
+
+
+def term_steps(arithmetic: QuantizeV2Arithmetic, semantics: Semantics) -> Computed:
+    """The code, as a float64. Raises Unsupported for steps that no type rounds."""
+    if is_exact(semantics):
+        raise Unsupported(NO_TYPE)
+    seen, problem = first_seen(arithmetic.seen), arithmetic.problem
+    term = arithmetic.term(semantics)
+    x = given("x", arithmetic.node.input_type)
+    large = as_largest(x, {name: name == "negative_infinity" for name, end in seen.items() if not end.value})
+    code = TermSteps({0: large}, tuple(kind.name for kind in problem.kinds)).of(term, problem.working)
+    fixed = {name: constant(end.value(arithmetic.node.quantized)) for name, end in seen.items() if end.value}
+    return with_names(named("y", with_results(code, x, fixed)))
+
+
+@dataclass
+class TermSteps:
+    """Writes terms of a problem; `operands` are steps that stand for some of them, by place, `kinds` their types."""
+
+    operands: Mapping[int, Computed]
+    kinds: tuple[str, ...]
+    made: dict[tuple[Term, str], Computed] = field(default_factory=dict)
+
+    def of(self, term: Term, kind: FloatType) -> Computed:
+        """A part whose steps round to a type, in the type in which it is computed."""
+        key = (term, kind.name)
+        if key not in self.made:
+            found = self.part(term, kind)
+            self.made[key] = named(line_of(term.label), found, ", ".join(term.clauses)) if term.label else found
+        return self.made[key]
+
+    def part(self, term: Term, kind: FloatType) -> Computed:
+        own = term.constant
+        if term.name == "operand":
+            place, name = own
+            return self.operands.get(place) or self.number(given(name, self.kinds[place]))
+        if term.name == "number":
+            return constant(float(own)) if Fraction(float(own)) == own else unsupported()
+        if term.name == "in-precision":
+            return self.of(term.args[0], own) if own else unsupported()
+        if term.name in ("step", "held"):
+            return self.rounded(term.args[0], own or kind, kind)
+        if write := WRITERS.get(term.name):
+            return write(self, term, [self.of(arg, kind) for arg in term.args])
+        return unsupported()
+
+    def number(self, value: Computed) -> Computed:
+        return value if value.type in FLOAT_TYPES else double(value)
+
+    def rounded(self, term: Term, goal: FloatType, kind: FloatType) -> Computed:
+        """One operation, rounded to a type."""
+        if term.name == "number":
+            return constant(float(decode(encode(term.constant, goal), goal)), goal.name)
+        if term.name not in ARITHMETIC:
+            return in_type(goal.name, self.of(term, kind))
+        parts = [self.of(arg, kind) for arg in term.args]
+        if term.name == "add" and term.args[0].name == "multiply":
+            one, other = (self.of(arg, kind) for arg in term.args[0].args)
+            if all(holds(goal, part) for part in (one, other, parts[1])) and goal.precision <= 24:
+                return fused(in_type(goal.name, one), in_type(goal.name, other), parts[1], goal.name)
+        if not all(holds(goal, part) for part in parts):
+            return unsupported()
+        if all(part.op == "constant" for part in parts):
+            one, other = (numpy_dtype(goal.name).type(part.value) for part in parts)
+            return constant(float(getattr(np, ARITHMETIC[term.name])(one, other)), goal.name)
+        return step(ARITHMETIC[term.name], *(in_type(goal.name, part) for part in parts))
+
+
+def holds(kind: FloatType, part: Computed) -> bool:
+    """Whether a type has every number that a part may be."""
+    if part.op == "constant":
+        return bool(numpy_dtype(kind.name).type(part.value) == part.value)
+    if part.op == "where":
+        return all(holds(kind, one) for one in part.operands[1:])
+    return FLOAT_TYPES[part.type].precision <= kind.precision and FLOAT_TYPES[part.type].emin >= kind.emin
+
+
+def in_type(type: str, part: Computed) -> Computed:
+    """A part in a type; a choice of constants has constants of it."""
+    if part.op == "where" and all(one.op == "constant" for one in part.operands[1:]):
+        return where(part.operands[0], *(in_type(type, one) for one in part.operands[1:]))
+    return constant(part.value, type) if part.op == "constant" and not part.name else cast(type, part)
+
+
+def alike(parts: list[Computed]) -> list[Computed]:
+    """Parts in one type that holds each: that of those that are no constants, or float64."""
+    kinds = {part.type for part in parts if part.op != "constant"}
+    own = FLOAT_TYPES[kinds.pop() if len(kinds) == 1 else DOUBLE]
+    own = own if all(holds(own, part) for part in parts) else FLOAT_TYPES[DOUBLE]
+    return [in_type(own.name, part) for part in parts]
+
+
+def unsupported() -> Computed:
+    raise Unsupported(NO_TYPE)
+
+
+def line_of(label: str) -> str:
+    """A label as a name of a line."""
+    return "".join(letter if letter.isalnum() else "_" for letter in label).strip("_")
+
+
+Write = Callable[[TermSteps, Term, list[Computed]], Computed]
+
+
+def of_whole_numbers(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+    """A sum that is not rounded: of whole numbers in float64."""
+    if any(part.type != DOUBLE for part in parts):
+        return unsupported()
+    return step(ARITHMETIC[term.name], *parts)
+
+
+def of_exact_product(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+    """A product that is not rounded: float64 has all its digits."""
+    return step("multiply", *map(double, parts)) if sum(map(digits_of, parts)) <= DIGITS else unsupported()
+
+
+def digits_of(part: Computed) -> int:
+    """How many binary digits a number has at most."""
+    if part.op != "constant":
+        return FLOAT_TYPES[part.type].precision
+    whole = abs(part.value.as_integer_ratio()[0])
+    return (whole // (whole & -whole)).bit_length() if whole else 0
+
+
+def chosen(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+    alike_ = alike(parts)
+    if term.name == "clamp":
+        return step("clamp", *alike_)
+    return reduce(lambda one, other: step(CHOICES[term.name], one, other), alike_)
+
+
+def converted(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+    (part,) = parts
+    if term.constant is to.FLUSH:
+        return flushed(part, FLOAT_TYPES["float32"].emin)
+    if term.constant in (to.FLOAT16, to.BFLOAT16):
+        return cast(part.type, cast(term.constant.name, part))
+    return unsupported()
+
+
+def between_ends(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+    ends = (constant(end, name=name) for end, name in zip(term.constant, ("LOWEST", "HIGHEST"), strict=True))
+    return step("clamp", double(parts[0]), *ends)
+
+
+WRITERS: Mapping[str, Write] = {
+    **dict.fromkeys(("add", "subtract"), of_whole_numbers),
+    "multiply": of_exact_product,
+    **dict.fromkeys(CHOICES, chosen),
+    **{name: lambda steps, term, parts: step(COMPARISONS[term.name], *alike(parts)) for name in COMPARISONS},
+    **{name: lambda steps, term, parts: step(LOGIC[term.name], *parts) for name in LOGIC},
+    **{name: lambda steps, term, parts: step(TESTS[term.name], *parts) for name in TESTS},
+    "magnitude": lambda steps, term, parts: step("abs", *parts),
+    "round": lambda steps, term, parts: MODES[term.constant](double(parts[0])),
+    "where": lambda steps, term, parts: where(parts[0], *alike(parts[1:])),
+    "to-ends": between_ends,
+    "to-float": lambda steps, term, parts: cast(term.constant.kind.name, parts[0]),
+    "changed": converted,
+}
