@@ -19,8 +19,6 @@ from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.integer_scaling_steps import scaling_steps
 from tiebreak.conformance.emulators.paddle_steps import paddle_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
-from tiebreak.conformance.emulators.range_dequantize_steps import RANGE as RANGE_OF_V2
-from tiebreak.conformance.emulators.range_dequantize_steps import range_dequantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
 from tiebreak.conformance.emulators.small_block_steps import (
     ELEMENT_OPERANDS,
@@ -32,6 +30,7 @@ from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.term_steps import term_steps
 from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.tensorflow_dequantize_facets import RangeDequantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
 from tiebreak.conformance.semantics.block_element_specials import SpecialElements
@@ -46,7 +45,6 @@ from tiebreak.conformance.semantics.integer_scaling import IntegerScaling
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.paddle_quantize import PaddleQuantizeArithmetic
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
-from tiebreak.conformance.semantics.range_dequantize import RangeDequantizeArithmetic
 from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
 from tiebreak.conformance.semantics.scaled_cast import ScaledCast
 from tiebreak.conformance.semantics.scaled_operands import BIAS
@@ -84,6 +82,7 @@ class EmulatedTable:
 ONE_PRODUCT = "the audit asked for one product, without a bias: it says nothing of a sum of several"
 FUNCTIONS = {"product": "multiply", "sum": "add"}  # of what two integers become
 HELD_OF_INTEGERS = {"unit": 0, "zero_point": 0}  # what stands in the table of MXINT8's elements beside x
+ENDS_OF_RANGE = ("min_range", "max_range")
 ROUND_TRIP = ("x", *RANGE, "num_bits")
 OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
@@ -92,8 +91,8 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     FakeQuantizeArithmetic: EmulatedTable("fake_quantize", fake_quantize_steps, ("x", *LIMITS)),
     FakeLevels: EmulatedTable("fake_quantize", fake_levels_steps),
     RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ROUND_TRIP, {"num_bits": BITS}),
-    QuantizeV2Arithmetic: EmulatedTable("quantize", term_steps, ("x", *RANGE_OF_V2), also=RANGE_OF_V2),
-    RangeDequantizeArithmetic: EmulatedTable("dequantize", range_dequantize_steps, ("x", *RANGE_OF_V2)),
+    QuantizeV2Arithmetic: EmulatedTable("quantize", term_steps, ("x", *ENDS_OF_RANGE), also=ENDS_OF_RANGE),
+    RangeDequantizeArithmetic: EmulatedTable("dequantize", term_steps, ("x", *ENDS_OF_RANGE)),
     PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
     ScaleArithmetic: EmulatedTable("y_scale", dynamic.scale_steps, dynamic.ENDS),
     PointArithmetic: EmulatedTable("y_zero_point", dynamic.point_steps, dynamic.RANGE),

@@ -29,13 +29,14 @@ from tiebreak.conformance.emulators.steps import (
     where,
     with_names,
 )
-from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.model import Semantics
-from tiebreak.conformance.semantics.term_arithmetic import is_exact
+from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, is_exact
 from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.number_changes import is_integer
 from tiebreak.golden.arithmetic.term import Term
-from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, IntegerType, decode, encode, numpy_dtype
 from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.problem import Elementwise
 
 DIGITS = FLOAT_TYPES[DOUBLE].precision
 NO_TYPE = "steps that no type rounds"
@@ -46,25 +47,24 @@ LOGIC = {"and": "and", "or": "or", "not": "not"}
 TESTS = {"is-nan": "is_nan", "is-finite": "is_finite", "is-negative": "has_sign"}
 
 
-def term_steps(arithmetic: QuantizeV2Arithmetic, semantics: Semantics) -> Computed:
-    """The code, as a float64. Raises Unsupported for steps that no type rounds."""
+def term_steps(arithmetic: TermArithmetic, semantics: Semantics) -> Computed:
+    """The result; of an integer as a float64. Raises Unsupported for steps that no type rounds."""
     if is_exact(semantics):
         raise Unsupported(NO_TYPE)
-    seen, problem = first_seen(arithmetic.seen), arithmetic.problem
-    term = arithmetic.term(semantics)
+    seen, problem = first_seen(getattr(arithmetic, "seen", {})), arithmetic.problem
     x = given("x", arithmetic.node.input_type)
     large = as_largest(x, {name: name == "negative_infinity" for name, end in seen.items() if not end.value})
-    code = TermSteps({0: large}, tuple(kind.name for kind in problem.kinds)).of(term, problem.working)
+    result = TermSteps({0: large}, problem).of(arithmetic.term(semantics), problem.working)
     fixed = {name: constant(end.value(arithmetic.node.quantized)) for name, end in seen.items() if end.value}
-    return with_names(named("y", with_results(code, x, fixed)))
+    return with_names(named("y", with_results(result, x, fixed)))
 
 
 @dataclass
 class TermSteps:
-    """Writes terms of a problem; `operands` are steps that stand for some of them, by place, `kinds` their types."""
+    """Writes terms of a problem; `operands` are steps that stand for some of them, by place."""
 
     operands: Mapping[int, Computed]
-    kinds: tuple[str, ...]
+    problem: Elementwise
     made: dict[tuple[Term, str], Computed] = field(default_factory=dict)
 
     def of(self, term: Term, kind: FloatType) -> Computed:
@@ -79,7 +79,8 @@ class TermSteps:
         own = term.constant
         if term.name == "operand":
             place, name = own
-            return self.operands.get(place) or self.number(given(name, self.kinds[place]))
+            found = self.operands.get(place) or given(name, self.problem.kinds[place].name)
+            return found if found.type in FLOAT_TYPES else double(found)
         if term.name == "number":
             return constant(float(own)) if Fraction(float(own)) == own else unsupported()
         if term.name == "in-precision":
@@ -90,9 +91,6 @@ class TermSteps:
             return write(self, term, [self.of(arg, kind) for arg in term.args])
         return unsupported()
 
-    def number(self, value: Computed) -> Computed:
-        return value if value.type in FLOAT_TYPES else double(value)
-
     def rounded(self, term: Term, goal: FloatType, kind: FloatType) -> Computed:
         """One operation, rounded to a type."""
         if term.name == "number":
@@ -100,16 +98,43 @@ class TermSteps:
         if term.name not in ARITHMETIC:
             return in_type(goal.name, self.of(term, kind))
         parts = [self.of(arg, kind) for arg in term.args]
-        if term.name == "add" and term.args[0].name == "multiply":
-            one, other = (self.of(arg, kind) for arg in term.args[0].args)
-            if all(holds(goal, part) for part in (one, other, parts[1])) and goal.precision <= 24:
-                return fused(in_type(goal.name, one), in_type(goal.name, other), parts[1], goal.name)
-        if not all(holds(goal, part) for part in parts):
-            return unsupported()
+        digits = [self.digits_of(arg, kind) for arg in term.args]
+        if term.name == "add" and "multiply" in (term.args[0].name, term.args[1].name) and goal.precision <= 24:
+            product, added = term.args if term.args[0].name == "multiply" else term.args[::-1]
+            every = (*product.args, added)
+            if all(self.digits_of(one, kind) <= goal.precision for one in every):
+                first, second, more = (in_type(goal.name, self.of(one, kind)) for one in every)
+                return fused(first, second, more, goal.name)
         if all(part.op == "constant" for part in parts):
             one, other = (numpy_dtype(goal.name).type(part.value) for part in parts)
             return constant(float(getattr(np, ARITHMETIC[term.name])(one, other)), goal.name)
-        return step(ARITHMETIC[term.name], *(in_type(goal.name, part) for part in parts))
+        if max(digits) <= goal.precision:
+            return step(ARITHMETIC[term.name], *(in_type(goal.name, part) for part in parts))
+        exact = sum(digits) if term.name == "multiply" else self.digits_of(term, kind)
+        if term.name == "divide" or exact > DIGITS:
+            return unsupported()
+        return in_type(goal.name, step(ARITHMETIC[term.name], *map(double, parts)))
+
+    def digits_of(self, term: Term, kind: FloatType) -> int:
+        """How many binary digits a number has at most; more than float64's where that is not known."""
+        if term.name == "operand":
+            own = self.problem.kinds[term.constant[0]]
+            return own.bits if isinstance(own, IntegerType) else own.precision
+        if term.name == "number":
+            whole = abs(term.constant.numerator)
+            return (whole // (whole & -whole)).bit_length() if whole else 0
+        if term.name in ("step", "held"):
+            return int((term.constant or kind).precision)
+        if term.name == "in-precision":
+            return self.digits_of(term.args[0], term.constant or kind)
+        if term.name == "round":
+            return DIGITS
+        parts = [self.digits_of(arg, kind) for arg in (term.args[1:] if term.name == "where" else term.args)]
+        if term.name == "multiply":
+            return sum(parts)
+        if term.name in ("add", "subtract"):
+            return max(parts) + 1 if is_integer(term, self.problem) else DIGITS + 1
+        return max(parts, default=DIGITS + 1)
 
 
 def holds(kind: FloatType, part: Computed) -> bool:
@@ -148,24 +173,13 @@ def line_of(label: str) -> str:
 Write = Callable[[TermSteps, Term, list[Computed]], Computed]
 
 
-def of_whole_numbers(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
-    """A sum that is not rounded: of whole numbers in float64."""
-    if any(part.type != DOUBLE for part in parts):
+def exactly(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+    """A sum or a product that is not rounded: float64 has all its digits."""
+    if all(part.type == DOUBLE for part in parts) and term.name != "multiply":  # whole numbers
+        return step(ARITHMETIC[term.name], *parts)
+    if steps.digits_of(term, steps.problem.working) > DIGITS:
         return unsupported()
-    return step(ARITHMETIC[term.name], *parts)
-
-
-def of_exact_product(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
-    """A product that is not rounded: float64 has all its digits."""
-    return step("multiply", *map(double, parts)) if sum(map(digits_of, parts)) <= DIGITS else unsupported()
-
-
-def digits_of(part: Computed) -> int:
-    """How many binary digits a number has at most."""
-    if part.op != "constant":
-        return FLOAT_TYPES[part.type].precision
-    whole = abs(part.value.as_integer_ratio()[0])
-    return (whole // (whole & -whole)).bit_length() if whole else 0
+    return step(ARITHMETIC[term.name], *map(double, parts))
 
 
 def chosen(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
@@ -190,8 +204,7 @@ def between_ends(steps: TermSteps, term: Term, parts: list[Computed]) -> Compute
 
 
 WRITERS: Mapping[str, Write] = {
-    **dict.fromkeys(("add", "subtract"), of_whole_numbers),
-    "multiply": of_exact_product,
+    **dict.fromkeys(("add", "subtract", "multiply"), exactly),
     **dict.fromkeys(CHOICES, chosen),
     **{name: lambda steps, term, parts: step(COMPARISONS[term.name], *alike(parts)) for name in COMPARISONS},
     **{name: lambda steps, term, parts: step(LOGIC[term.name], *parts) for name in LOGIC},

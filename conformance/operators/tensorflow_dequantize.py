@@ -17,13 +17,13 @@ from tiebreak.conformance.operators.model import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe, step_classes
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_dequantize_variants import MISTAKES, PAIRS
-from tiebreak.conformance.operators.tensorflow_ranges import draw_ranges, end_tensors
-from tiebreak.conformance.semantics.range_dequantize import (
+from tiebreak.conformance.operators.tensorflow_dequantize_facets import (
     range_dequantize,
     role_of_range_dequantizer,
     silence_of_offset,
 )
+from tiebreak.conformance.operators.tensorflow_dequantize_variants import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tensorflow_ranges import draw_ranges, end_tensors
 from tiebreak.golden.operators.tensorflow_dequantize import REAL_TYPES
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
 from tiebreak.golden.samples.model import Tensor

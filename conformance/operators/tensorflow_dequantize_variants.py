@@ -78,7 +78,7 @@ def bounds(lowest: Callable[[int], int]) -> Mutant:
 
 def offset(change: Callable[[Term, Term], Term]) -> Mutant:
     """Changes the sum of int8's input and 128, given both."""
-    return changed(at("TFD-C3", lambda one: change(*one.args)))
+    return changed(at("TFD-C3", lambda one: step(change(*matched(one, "add")))))
 
 
 def combined(change: Callable[[Term, Term, Term, Term], Term]) -> Mutant:

@@ -57,7 +57,7 @@ def times_reciprocal(x: Term, factor: Term) -> Term:
 def scaling(mode: str, change: Scaling) -> Mutant:
     """Another way to scale by the factor R / (max - min), or by that of SCALED."""
     if mode == "MIN_COMBINED":
-        return ratio(lambda x, n, d: change(x, step(step(n) / d)))
+        return ratio(lambda x, n, d: change(x, step(n / d)))
     if mode == "MIN_FIRST":
         return changed(at("TFQ-M1", by.of_scaled(lambda x, factor: change(x, without_adjust(factor)))))
     return scaled_product(change)

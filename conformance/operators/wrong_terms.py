@@ -9,7 +9,9 @@ from functools import partial
 from itertools import combinations
 
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, sentence_of
+from tiebreak.conformance.semantics.model import Facet
+from tiebreak.conformance.semantics.term_arithmetic import TermChange
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import Change
 from tiebreak.conformance.variants.mutant import Mutant, changed
@@ -69,6 +71,13 @@ def converted(
     """Conversions of a number, of which the first ones are tried with another mistake, too."""
     mutants = {id_: changed(of(to.Conversion(id_, change))) for id_, change in by.items()}
     return tuple(Wrong(id_, role, mutant, n < often) for n, (id_, mutant) in enumerate(mutants.items()))
+
+
+def facet_of(name: str, plain: TermChange, causes: Mapping[str, str], steps: Sequence[Wrong]) -> Facet:
+    """A facet of the document's way and those wrong steps that are its other values, by their ids: causes' ids."""
+    mutants = {one.id: one.mutant for one in steps}
+    others = (TermChange(id_, sentence_of(cause), mutants[cause], cause) for id_, cause in causes.items())
+    return Facet(name, (plain, *others))
 
 
 def likelier(ids: Sequence[str], steps: Sequence[Wrong]) -> tuple[Wrong, ...]:

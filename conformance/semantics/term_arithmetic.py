@@ -7,9 +7,10 @@ a rewrite of a step of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, singledispatchmethod
+from fractions import Fraction
+from functools import cached_property, partial, reduce, singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,13 @@ from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.conformance.variants.monotone import never_turns, staged_number
 from tiebreak.conformance.variants.mutant import Mutant, ProblemForm, changed, term_of
 from tiebreak.golden import kernel, oracle
-from tiebreak.golden.arithmetic.term import Term
-from tiebreak.golden.elements import FloatType
+from tiebreak.golden.arithmetic.term import Term, step
+from tiebreak.golden.elements import FloatType, decode, encode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, array_of, codes_of
 from tiebreak.golden.problems import problems_of
 
+LAST = ("precision", "subnormals")  # facets whose changes are of all steps, whatever the others made of them
 AS_WRITTEN = Mutant(())
 SUMS = {FLOOR: by.floor_of_half_more, TRUNCATE: by.trunc_of_half_more, AWAY: by.trunc_of_signed_half_more}
 
@@ -96,10 +98,12 @@ class TermArithmetic(FiniteOnly):
     def term(self, semantics: Semantics) -> Term:
         """The term of a combination, in which each value has made its change."""
         if semantics not in self.terms:
-            found = everywhere(term_of(ProblemForm(self.problem)), as_written)
-            for mutant in map(self.mutant_of, sorted(semantics, key=lambda one: isinstance(one, Precision))):
-                for change in (*mutant.asked, *mutant.changes):
-                    _, found = change(None, self.problem, found)  # type: ignore[arg-type]
+            found = everywhere(term_of(ProblemForm(self.problem)), partial(as_computed, self.problem.working))
+            pairs = sorted(zip(self.facets, semantics, strict=True), key=lambda pair: pair[0].name in LAST)
+            whole = reduce(Mutant.__add__, (self.mutant_of(value) for _, value in pairs))
+            problem = self.problem
+            for change in (*whole.asked, *whole.changes):
+                problem, found = change(None, problem, found)  # type: ignore[arg-type]
             self.terms[semantics] = found
         return self.terms[semantics]
 
@@ -116,7 +120,13 @@ class TermArithmetic(FiniteOnly):
 
     @mutant_of.register
     def of_precision(self, value: Precision) -> Mutant:
-        return AS_WRITTEN if value.type == self.problem.working else by.all_steps_in(value.type)
+        return (
+            AS_WRITTEN if value is self.documented_value(self.by_name["precision"]) else by.all_numbers_in(value.type)
+        )
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Facet]:
+        return {facet.name: facet for facet in self.facets}
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         return (codes for codes, _ in self.staged(probe, semantics))
@@ -162,6 +172,15 @@ def is_exact(semantics: Sequence[Value]) -> bool:
     return any(isinstance(one, Precision) and one.is_exact for one in semantics)
 
 
-def as_written(one: Term) -> Term | None:
-    """A number without what stands for it where a step overflows."""
-    return one.args[0] if one.name == "or-else" else None
+def as_computed(kind: FloatType, one: Term) -> Term | None:
+    """Constants in the type of the steps, and a number without what stands for it where a step overflows."""
+    if one.name == "or-else":
+        return one.args[0]
+    if one.name not in by.ARITHMETIC:
+        return None
+    args = tuple(step(arg) if arg.name == "number" and not is_of(kind, arg.constant) else arg for arg in one.args)
+    return replace(one, args=args)
+
+
+def is_of(kind: FloatType, number: Fraction) -> bool:
+    return decode(encode(number, kind), kind) == number

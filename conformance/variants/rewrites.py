@@ -9,6 +9,7 @@ from fractions import Fraction
 from tiebreak.conformance.variants.changes import Change, everywhere, matched, of_operation, operands_of
 from tiebreak.conformance.variants.conversions import FLUSH
 from tiebreak.conformance.variants.mutant import Mutant, changed, written
+from tiebreak.conformance.variants.number_changes import is_integer
 from tiebreak.golden.arithmetic.term import (
     DOWN,
     TOWARD_ZERO,
@@ -26,6 +27,7 @@ from tiebreak.golden.problem import Elementwise
 from tiebreak.golden.rounding import EVEN
 
 HALF = Fraction(1, 2)
+ARITHMETIC = ("add", "subtract", "multiply", "divide")
 
 
 # Roundings: what stands for a number that is to be rounded.
@@ -180,6 +182,30 @@ def as_written(number: Term) -> Term:
 def flushed(one: Term) -> Term | None:
     """Operands and what steps give, subnormals as 0."""
     return FLUSH(one) if one.name in ("operand", "step") else None
+
+
+def all_numbers_in(kind: FloatType) -> Mutant:
+    """All steps in another type, which rounds what they take, too, but for integers that make an integer."""
+
+    def make(p: Elementwise) -> Change:
+        def inner(one: Term) -> Term | None:
+            if one.name != "step":
+                return None
+            (own,) = one.args
+            if own.name in ARITHMETIC and not is_integer(own, p):
+                own = replace(own, args=tuple(arg if arg.name == "step" else step(arg) for arg in own.args))
+            return replace(one, constant=None, args=(own,))
+
+        def change(one: Term) -> Term | None:
+            if one.name not in ("to-ends", "to-float"):
+                return None
+            own = as_written(one.args[0])
+            put_out = own if one.name == "to-ends" else step(own)
+            return replace(one, args=(in_type(everywhere(put_out, inner), kind),))
+
+        return change
+
+    return written(make)
 
 
 def all_steps_in(kind: FloatType, *, operands: bool = False) -> Mutant:

@@ -292,8 +292,8 @@ def dequantize(p: Elementwise, x: Term, min_range: Term, max_range: Term) -> Ter
 def min_combined(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
     kind = p.constants["T"]
     range_t = lifted(kind.highest - kind.lowest).by("TFD-C2")
-    if kind.name == "int8":
-        x = (x + Fraction(kind.highest - kind.lowest + 1, 2)).by("TFD-C3")  # an integer below 256, exact
+    if kind.signed:
+        x = step(x + Fraction(kind.highest - kind.lowest + 1, 2)).by("TFD-C3")  # of int8 an integer below 256, exact
     found = step(low + step(step(x * step(high - low)) / range_t)).by("TFD-C1")
     return require(not kind.signed or kind.name == "int8", found, "TFD-U1")
 
