@@ -14,7 +14,7 @@ from causes_of_records import causes_of
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS, MUL_MISTAKES, MUL_PAIRS
+from tiebreak.conformance.operators.microsoft_qlinear_variants import ADD_MISTAKES, ADD_PAIRS, MUL_MISTAKES, MUL_PAIRS
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name

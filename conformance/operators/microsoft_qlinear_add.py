@@ -9,7 +9,7 @@ from tiebreak.conformance.operators.microsoft_qlinear import (
     probes,
     silence_of_ties,
 )
-from tiebreak.conformance.operators.microsoft_qlinear_mistakes import ADD_MISTAKES, ADD_PAIRS
+from tiebreak.conformance.operators.microsoft_qlinear_variants import ADD_MISTAKES, ADD_PAIRS
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, OperatorUnderTest, never_elementwise
 from tiebreak.conformance.semantics.scaled_operands import beside_a_tensor
 from tiebreak.conformance.semantics.scaled_products import roles

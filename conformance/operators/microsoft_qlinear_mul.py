@@ -9,7 +9,7 @@ from tiebreak.conformance.operators.microsoft_qlinear import (
     probes,
     silence_of_ties,
 )
-from tiebreak.conformance.operators.microsoft_qlinear_mistakes import MUL_MISTAKES, MUL_PAIRS
+from tiebreak.conformance.operators.microsoft_qlinear_variants import MUL_MISTAKES, MUL_PAIRS
 from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,

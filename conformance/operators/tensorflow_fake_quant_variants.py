@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -62,10 +62,6 @@ def one_reading(call: NodeCall, problem: Elementwise) -> Elementwise:
     """The scale is divided by the number of steps, as kernels have it, whatever narrow_range is."""
     own = problem.constants
     return replace(problem, constants={**own, "divisors": (own["intervals"],)})
-
-
-def as_read(steps: Iterable[Wrong]) -> list[Wrong]:
-    return [replace(one, mutant=replace(one.mutant, reading=READING)) for one in dict.fromkeys(steps)]
 
 
 def over(count: Callable[[int], int]) -> Mutant:
@@ -385,7 +381,7 @@ OF_CHANNELS = (
     ),
     Wrong("floor-of-half-more + one-for-all:range", "range", HALF_MORE + FIRST_FOR_ALL),
 )
-MISTAKES = wrong.mistakes_of(as_read((*LIKELY, *OF_STEPS, *OF_SCALE, *OF_TYPE, *JOINED, *ONE_STEP)))
-PAIRS = wrong.pairs_of(as_read(ONE_STEP), later_first=True)
-MISTAKES_OF_CHANNELS = (*MISTAKES, *wrong.mistakes_of(as_read(OF_CHANNELS)))
-PAIRS_OF_CHANNELS = wrong.pairs_of(as_read((*CHANNELS, *ONE_STEP)), later_first=True)
+MISTAKES = wrong.mistakes_of(wrong.as_read(READING, (*LIKELY, *OF_STEPS, *OF_SCALE, *OF_TYPE, *JOINED, *ONE_STEP)))
+PAIRS = wrong.pairs_of(wrong.as_read(READING, ONE_STEP), later_first=True)
+MISTAKES_OF_CHANNELS = (*MISTAKES, *wrong.mistakes_of(wrong.as_read(READING, OF_CHANNELS)))
+PAIRS_OF_CHANNELS = wrong.pairs_of(wrong.as_read(READING, (*CHANNELS, *ONE_STEP)), later_first=True)

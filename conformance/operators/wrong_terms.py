@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +14,7 @@ from tiebreak.conformance.semantics.model import Facet
 from tiebreak.conformance.semantics.term_arithmetic import TermChange
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import Change
-from tiebreak.conformance.variants.mutant import Mutant, changed
+from tiebreak.conformance.variants.mutant import Mutant, WrongOutput, changed
 from tiebreak.conformance.variants.rewrites import of_operand, of_result
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -53,6 +53,11 @@ def often(id: str, role: str, variant: Mutant) -> Wrong:
 
 def of_place(place: str, *steps: Wrong, mode: str = "") -> tuple[Wrong, ...]:
     return tuple(replace(one, place=place, mode=mode) for one in steps)
+
+
+def as_read(reading: WrongOutput, steps: Iterable[Wrong]) -> list[Wrong]:
+    """The steps, each once, of a backend that follows one of a document's readings otherwise."""
+    return [replace(one, mutant=replace(one.mutant, reading=reading)) for one in dict.fromkeys(steps)]
 
 
 def of_inputs(operand: str, role: str) -> tuple[Wrong, ...]:
