@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from tiebreak.golden.arithmetic import working
-from tiebreak.golden.arithmetic.doubles import two_quotient
+from tiebreak.golden.arithmetic.doubles import round_array, two_quotient
 from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.arithmetic.working import NOTHING, ArrayEvaluation, Column, Rule, in_type, joined
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -47,6 +47,11 @@ def of_quotient(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Col
     negative = np.signbit(other.values)
     quotient, rest = two_quotient(np.where(negative, -one.values, one.values), np.abs(other.values))
     return joined([one, other], quotient, rest)
+
+
+def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    (part,) = run.parts(term, kind)
+    return replace(part, values=round_array(part.values, term.constant), rest=0.0)
 
 
 def of_clamp(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
@@ -103,6 +108,7 @@ RULES: dict[str, Rule] = {
     "held": of_step,
     "to-float": of_float,
     "divide": of_quotient,
+    "round": of_round,
     "clamp": of_clamp,
     "or-else": of_or_else,
     "changed": of_changed,
