@@ -198,8 +198,8 @@ class Branches(NamedTuple):
 def branches(make: Callable[[Branches], Term]) -> Mutant:
     def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
         below, first, others = term.args
-        above, last, between = others.args
-        return problem, make(Branches(problem, *below.args, above.args[0], first, last, between, *below.args[1].args))
+        (x, lower), (above, last, between) = below.args, others.args
+        return problem, make(Branches(problem, x, lower, above.args[0], first, last, between, *lower.args))
 
     return Mutant((apply,))
 
@@ -447,6 +447,7 @@ def decoded(k: Parts, *, whole: bool = False) -> Term:
 
 
 SATURATED, AT_LOW = by.all_steps_in(FLOAT32) + written(saturated), at_output_low(beyond=False)
+PLAIN_ZEROS = by.result(to.Conversion("zeros without a sign", lambda values: values + 0.0))
 ODD = changed(lambda one: replace(one, args=(to.HALF_IF_ODD(one.args[0]),)) if one.name == "to-float" else None)
 WHOLE, CASTS = "codes and zero point rounded, in float32", "float64 + casts-to-int64"
 FUSED = "result:quotient first, fused"
@@ -614,8 +615,8 @@ LIKELY = (
     Wrong("scale-and-step-first", "quotient", as_one("position:factor", "result:step")),
     Wrong("quantize-and-dequantize-in:float32", "sum", kernel(dequantized) + all_in("float32")),
     *(Wrong(f"computes-in:{kind}", "quotient", all_in(kind)) for kind in ("float32", "bfloat16", "float16")),
-    Wrong("flushes", "quotient", by.flushes("operand", "to-float")),
-    Wrong("flushes-every-step", "quotient", by.flushes("operand", "step", "to-float")),
+    Wrong("flushes", "quotient", by.flushes("operand", "to-float") + PLAIN_ZEROS),
+    Wrong("flushes-every-step", "quotient", by.flushes("operand", "step", "to-float") + PLAIN_ZEROS),
     Wrong("divides-by-zero", "equal-limits", CLAMPED),
     Wrong("clips-low-last", "reversed", branches(lambda b: b.at(greatest(least(b.x, b.high), b.low)))),
     Wrong("clips-high-last", "reversed", branches(lambda b: b.at(clamp(b.x, b.low, b.high)))),
@@ -643,7 +644,7 @@ LIKELY = (
         for kind in ("float32", "float16", "bfloat16", "float64")
     ),
     Wrong("flushes-inputs", "quotient", written(lambda p: by.of_operand("x", flushed_in(p.working)))),
-    Wrong("flushes-outputs", "quotient", by.flushes("to-float")),
+    Wrong("flushes-outputs", "quotient", by.flushes("to-float") + PLAIN_ZEROS),
     *known("takes-input-limits-for-output", "output-limits-in-bfloat16", "one-for-all:output limit"),
     Wrong("limits-repeat", "projection", laid("ranges-repeat")),
     Wrong("output-high-at-output-low", "projection", AT_LOW + SATURATED),
