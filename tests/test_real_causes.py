@@ -18,7 +18,6 @@ from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
-from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
@@ -177,15 +176,26 @@ def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
 
 def test_a_scale_and_a_zero_point_by_hand() -> None:
     x = np.float32([0.5, 1.5, 2.5, 300, -3, 1e30, np.nan])
-    low, high = np.zeros(7, np.float32), np.full(7, 255, np.float32)
-    assert by_scale_and_zero_point(x, low, high, (0, 255)).tolist() == [0, 2, 2, 255, 0, 255, 0]
-    assert by_scale_and_zero_point(x, low, high, (0, 255), casts=True).tolist() == [0, 2, 2, 255, 0, 0, 0]
-    ends = np.float64([-1.27]), np.float64([1.27])  # the float32 scale 0.01 and the zero point 127
-    assert by_scale_and_zero_point(ends[0], *ends, (0, 254)).tolist() == [-1.2699999809265137]
-    wide = by_scale_and_zero_point(ends[0], *ends, (0, 254), product=np.float64)
-    assert wide.tolist() == [-127 * 0.009999999776482582]
+    assert by_parameters("float32", 256, x, 0, 255) == [0, 2, 2, 255, 0, 255, 0]
+    assert by_parameters("float64 + casts-to-int64", 256, x, 0, 255) == [0, 2, 2, 255, 0, 0, 0]
+    x, low, high = np.float64([-1.27]), -1.27, 1.27  # the float32 scale 0.01 and the zero point 127
+    assert by_parameters("float32", 255, x, low, high) == [-1.2699999809265137]
+    assert by_parameters("float64 + casts-to-int64", 255, x, low, high) == [-127 * 0.009999999776482582]
     with pytest.raises(ValueError, match="no scale"):
-        by_scale_and_zero_point(x, low + 1, high, (0, 255))
+        by_parameters("float32", 256, x, 1, 255)
+
+
+def by_parameters(how: str, levels: int, x: Array, low: float, high: float) -> list[float]:
+    """What FakeQuantize by a scale and a zero point gives, with the limits of the input for the output, too."""
+    (run,) = [
+        run
+        for cause, run in TESTED["openvino.FakeQuantize"].mistakes or ()
+        if cause.id.endswith(f"in:{how}") and "scale-and-zero" in cause.id
+    ]
+    ends = [np.array(end, x.dtype) for end in (low, high, low, high)]
+    node = make_node("openvino.FakeQuantize", real=x.dtype.name, attributes={"levels": levels})
+    found: list[float] = run(node, x, *ends)[0].tolist()
+    return found
 
 
 def torch_fake(case: Case) -> Array:

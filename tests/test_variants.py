@@ -71,7 +71,8 @@ def given(*values: Any) -> list[Array]:
 
 
 @pytest.mark.parametrize(
-    ("operator", "least"), [(ID, 500), ("tensorflow.Dequantize", 500), (FAKE, 150), (CHANNELS, 50)]
+    ("operator", "least"),
+    [(ID, 500), ("tensorflow.Dequantize", 500), (FAKE, 150), (CHANNELS, 50), ("openvino.FakeQuantize", 800)],
 )
 def test_without_a_change_no_vector_deviates(operator: str, least: int) -> None:
     number = 0

@@ -32,7 +32,7 @@ from tiebreak.conformance.emulators.steps import (
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, is_exact
 from tiebreak.conformance.variants import conversions as to
-from tiebreak.conformance.variants.number_changes import is_integer
+from tiebreak.conformance.variants.number_changes import flushed_in, is_integer
 from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, IntegerType, decode, encode, numpy_dtype
 from tiebreak.golden.errors import Unsupported
@@ -40,6 +40,7 @@ from tiebreak.golden.problem import Elementwise
 
 DIGITS = FLOAT_TYPES[DOUBLE].precision
 NO_TYPE = "steps that no type rounds"
+FLUSHES = {to.FLUSH: FLOAT_TYPES["float32"].emin, **{flushed_in(kind): kind.emin for kind in FLOAT_TYPES.values()}}
 ARITHMETIC = {"add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide"}
 CHOICES = {"clamp": "clamp", "least": "minimum", "greatest": "maximum"}
 COMPARISONS = {"less": "less", "at-most": "at_most", "equal": "equal"}
@@ -191,8 +192,8 @@ def chosen(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
 
 def converted(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
     (part,) = parts
-    if term.constant is to.FLUSH:
-        return flushed(part, FLOAT_TYPES["float32"].emin)
+    if term.constant in FLUSHES:
+        return flushed(part, FLUSHES[term.constant])
     if term.constant in (to.FLOAT16, to.BFLOAT16):
         return cast(part.type, cast(term.constant.name, part))
     return unsupported()

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators.compiled_fake_quantize import rounded_if_odd
 from tiebreak.conformance.operators.dequantize_numbers import (
     HALF,
     Arithmetic,
@@ -24,6 +23,7 @@ from tiebreak.conformance.operators.operand_mistakes import (
     cut_to_bits,
     to_bits,
 )
+from tiebreak.conformance.variants.conversions import rounded_if_odd
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.operators.compiled_fake_quantize import rounded_if_odd
+from tiebreak.conformance.variants.conversions import rounded_if_odd
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_matmul_nbits import bias_of, weights_of
 from tiebreak.golden.problem import Array

@@ -20,7 +20,7 @@ from tiebreak.conformance.operators.model import (
     OperatorUnderTest,
     in_any_problem,
 )
-from tiebreak.conformance.operators.openvino_fake_quantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.openvino_fake_quantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import (
     HIGH,
     LOW,

@@ -236,7 +236,7 @@ def product(change: Callable[[Term, Term], Term]) -> Mutant:
 
 
 LAST_AXIS = "ranges-along:the last axis"
-FLUSHED = changed(by.flushed) + by.result(to.FLUSH)
+FLUSHED = by.flushes("operand", "step", "to-float")
 OF_INPUT = (
     *of_place(
         "x",

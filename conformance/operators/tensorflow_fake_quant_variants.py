@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -49,13 +50,11 @@ of_clamp, of_scale, of_quotient, of_result = (partial(with_number, name) for nam
 def counted(steps: Callable[[int, bool], int]) -> Mutant:
     """Another number of steps, from num_bits and narrow_range."""
 
-    def pose(call: NodeCall, problem: Elementwise) -> Elementwise:
-        own = problem.constants
+    def make(own: Mapping[str, Any]) -> Mapping[str, Any]:
         found = steps(own["highest"].bit_length(), own["lowest"] == 1)
-        new = {**own, "intervals": found, "divisors": (found,)}
-        return problem if found == own["intervals"] else replace(problem, constants=new)
+        return own if found == own["intervals"] else {**own, "intervals": found, "divisors": (found,)}
 
-    return posed(pose)
+    return mutant.with_constants(make)
 
 
 def one_reading(call: NodeCall, problem: Elementwise) -> Elementwise:
@@ -177,23 +176,8 @@ def lite_kernel(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
     return step(level * scale) + bottom
 
 
-def by_parameters(convert: Callable[[Term], Term]) -> Mutant:
-    """A float32 scale and an integer zero point, each from an exact quotient, as frameworks for training have them."""
-
-    def kernel(p: Elementwise, x: Term, low: Term, high: Term) -> Term:
-        first, last, count = p.constants["lowest"], p.constants["highest"], p.constants["intervals"]
-        scale, zero_point = step((high - low) / count), rounded(first - low * count / (high - low), EVEN)
-        level = convert(step(rounded(step(x * step(1 / scale)), EVEN) + zero_point))
-        return (clamp(level, first, last) - zero_point) * scale
-
-    def checked(call: NodeCall, problem: Elementwise) -> Elementwise:
-        _, low, high = (values.astype(np.float64) for values in call.inputs)
-        scale = ((high - low) / problem.constants["intervals"]).astype(np.float32)
-        if not (np.isfinite(scale) & (scale > 0) & (low <= 0) & (high >= 0)).all():
-            raise ValueError("no scale: the limits are not finite, out of order, or leave out 0")
-        return problem
-
-    return mutant.at_once(posed(checked), by.result_of(kernel))
+def levels_of(p: Elementwise) -> tuple[int, int]:
+    return p.constants["lowest"], p.constants["highest"]
 
 
 def widest(call: NodeCall, problem: Elementwise) -> Elementwise:
@@ -218,7 +202,7 @@ RECIPROCAL = of_quotient(lambda n: step(difference(n) * inverse(n)))
 STEPS_OVER_RANGE = of_quotient(lambda n: step(difference(n) * step(n[STEPS] / n[WIDTH])))
 ADDS_MIN = of_result(lambda n: step(n[LEVEL] * n[SCALE]) + n[LEAST])
 SUMS, FACTOR_SUMS = (by.result_of(partial(tensorflow_kernel, by_factor=by_factor)) for by_factor in (False, True))
-FLUSHES = changed(by.flushed) + by.result(to.FLUSH)
+FLUSHES = by.flushes("operand", "step", "to-float")
 SCALES: Mapping[str, Callable[[Term], Term]] = {
     "in:float16": to.FLOAT16,
     "in:bfloat16": to.BFLOAT16,
@@ -245,8 +229,12 @@ KERNELS = (
     Wrong("kernel-sums + flushes", "levels", SUMS + FLUSHES),
     Wrong("kernel-factor-sums + flushes", "levels", FACTOR_SUMS + FLUSHES),
     Wrong("reciprocal-of-scale + adds-min:ties away", "dequantize", by.result_of(lite_kernel)),
-    Wrong("scale-and-zero-point-in:float32", "levels", by_parameters(to.NAN_TO_LEAST)),
-    Wrong("scale-and-zero-point-in:float64 + casts-to-int64", "levels", by_parameters(to.X86_CAST_64)),
+    Wrong("scale-and-zero-point-in:float32", "levels", ranges.by_parameters(levels_of, to.NAN_TO_LEAST, "float32")),
+    Wrong(
+        "scale-and-zero-point-in:float64 + casts-to-int64",
+        "levels",
+        ranges.by_parameters(levels_of, to.X86_CAST_64, "float64"),
+    ),
 )
 WITH_TIES_UPWARD = (
     Wrong("adds-min:ties upward", "dequantize", ADDS_MIN),

@@ -370,7 +370,7 @@ KERNELS: tuple[tuple[str, Mutant, Mutant], ...] = (
 
 def kernels() -> Iterator[Wrong]:
     for id_, own, ends in KERNELS:
-        flushed = changed(by.flushed) + ends  # last: what the range becomes is made of flushed operands
+        flushed = by.flushes("operand", "step") + ends  # last: what the range becomes is made of flushed operands
         yield Wrong(f"{id_} + flushes", "adjusted-range", own + with_zero() + flushed)
         yield Wrong(f"{id_} + widens-by-magnitude", "least-range", own + written(widened) + flushed)
 
@@ -545,7 +545,7 @@ OF_ALL = (
         Wrong("outputs-exchanged", "range-outputs", posed(exchanged)),
         Wrong("outputs-in:float16", "range-outputs", outputs(lambda p, used: to.FLOAT16(step(used)))),
         Wrong("outputs-are-integers", "range-outputs", outputs(bound_itself)),
-        Wrong("flushes", "adjusted-range", changed(by.flushed) + cast(to.NAN_TO_LEAST)),
+        Wrong("flushes", "adjusted-range", by.flushes("operand", "step") + cast(to.NAN_TO_LEAST)),
         *(
             Wrong(f"computes-in:{kind}", "combined", by.all_steps_in(FLOAT_TYPES[kind]))
             for kind in ("float64", "float16", "bfloat16")

@@ -74,7 +74,11 @@ def converted(
     by: Mapping[str, to.Change], role: str, of: Callable[[to.Conversion], Change], often: int
 ) -> tuple[Wrong, ...]:
     """Conversions of a number, of which the first ones are tried with another mistake, too."""
-    mutants = {id_: changed(of(to.Conversion(id_, change))) for id_, change in by.items()}
+    return of_role(role, {id_: changed(of(to.Conversion(id_, change))) for id_, change in by.items()}, often)
+
+
+def of_role(role: str, mutants: Mapping[str, Mutant], often: int = 0) -> tuple[Wrong, ...]:
+    """Wrong steps by their ids, of which the first ones are tried with another mistake, too."""
     return tuple(Wrong(id_, role, mutant, n < often) for n, (id_, mutant) in enumerate(mutants.items()))
 
 

@@ -135,6 +135,13 @@ def dropped_to_bfloat16(values: Array) -> Array:
     return codes.view(np.float32).astype(values.dtype)
 
 
+def rounded_if_odd(values: Array) -> Array:
+    """float32 in bfloat16: half a unit is added if the last bit kept is odd, and the rest is cut off."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
+    upper: Array = (bits + ((bits & np.uint32(0x10000)) >> np.uint32(1))) >> np.uint32(16)
+    return np.asarray(upper.astype(np.uint16).view(ml_dtypes.bfloat16)).reshape(values.shape)
+
+
 def nan_in_tail(values: Array) -> Array:
     """0 for NaN in the tail of a vector loop of 16."""
     at = np.arange(values.size).reshape(values.shape)
@@ -142,6 +149,7 @@ def nan_in_tail(values: Array) -> Array:
 
 
 FLOAT16, BFLOAT16 = Conversion("float16", in_float16), Conversion("bfloat16", in_bfloat16)
+HALF_IF_ODD = Conversion("bfloat16, half a unit for odd", lambda values: rounded_if_odd(values).astype(np.float64))
 CUT_TO_BFLOAT16 = Conversion("cut to bfloat16", dropped_to_bfloat16)
 CUT_TO_FLOAT32 = Conversion("cut to float32", lambda values: cut_off(values, "float32").astype(np.float64))
 SIX_DIGITS = Conversion("six digits", of_six_digits)

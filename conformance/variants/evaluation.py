@@ -7,15 +7,24 @@ lacks to an exact number is lost. Where steps overflow so that NaN is left, a te
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 
 from tiebreak.golden.arithmetic import working
-from tiebreak.golden.arithmetic.doubles import two_quotient
+from tiebreak.golden.arithmetic.doubles import round_array, to_odd, two_product, two_sum
 from tiebreak.golden.arithmetic.term import Term
-from tiebreak.golden.arithmetic.working import NOTHING, ArrayEvaluation, Column, Rule, in_type, joined
+from tiebreak.golden.arithmetic.working import (
+    NOTHING,
+    ArrayEvaluation,
+    Column,
+    Rule,
+    in_type,
+    signed_quotient,
+    subtract,
+)
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.problem import IN_RANGE, Array
 
@@ -35,23 +44,41 @@ class BackendEvaluation(ArrayEvaluation):
         return RULES
 
 
+def plain(values: Array, rest: Array | float = 0.0) -> Column:
+    """A backend's numbers: it gives all of them."""
+    return Column(values, NOTHING, NOTHING, rest)
+
+
 def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     """A number rounded to a type, with the sign of a zero."""
     (part,) = run.parts(term, kind)
     own = term.constant or kind
+    if own is not None and own.name in ("float32", "float16"):  # as NumPy rounds
+        return plain(to_odd(part.values, np.asarray(part.rest)).astype(own.name).astype(np.float64))
     return part if own is None else in_type(part, own)
 
 
-def of_quotient(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
-    one, other = run.parts(term, kind)
-    negative = np.signbit(other.values)
-    quotient, rest = two_quotient(np.where(negative, -one.values, one.values), np.abs(other.values))
-    return joined([one, other], quotient, rest)
+def of_pair(operation: Callable[[Array, Array], tuple[Array, Array]]) -> Rule:
+    def rule(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+        one, other = run.parts(term, kind)
+        return plain(*operation(one.values, other.values))
+
+    return rule
 
 
-def of_clamp(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
-    value, low, high = run.parts(term, kind)
-    return joined([value, low, high], np.minimum(np.maximum(value.values, low.values), high.values))
+def of_values(function: Callable[..., Array]) -> Rule:
+    return lambda run, term, kind: plain(function(*(part.values for part in run.parts(term, kind))))
+
+
+def of_where(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    condition, yes, no = run.parts(term, kind)
+    whole = type(yes.rest) is float and type(no.rest) is float
+    rest = 0.0 if whole else np.where(condition.values, yes.rest, no.rest)
+    return plain(np.where(condition.values, yes.values, no.values), rest)
+
+
+def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
+    return plain(round_array(run.part(term.args[0], kind).values, term.constant))
 
 
 def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
@@ -102,8 +129,19 @@ RULES: dict[str, Rule] = {
     "step": of_step,
     "held": of_step,
     "to-float": of_float,
-    "divide": of_quotient,
-    "clamp": of_clamp,
+    "add": of_pair(two_sum),
+    "subtract": of_pair(subtract),
+    "multiply": of_pair(two_product),
+    "divide": of_pair(signed_quotient),
+    "less": of_values(np.less),
+    "at-most": of_values(np.less_equal),
+    "equal": of_values(np.equal),
+    "least": of_values(lambda *values: reduce(np.minimum, values)),
+    "greatest": of_values(lambda *values: reduce(np.maximum, values)),
+    "magnitude": of_values(np.abs),
+    "clamp": of_values(lambda value, low, high: np.minimum(np.maximum(value, low), high)),
+    "where": of_where,
+    "round": of_round,
     "or-else": of_or_else,
     "changed": of_changed,
     "wrap": of_wrap,

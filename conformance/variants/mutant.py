@@ -20,7 +20,7 @@ from tiebreak.conformance.variants.changes import (
 )
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.golden import oracle
-from tiebreak.golden.arithmetic.term import Numeric, Term
+from tiebreak.golden.arithmetic.term import Numeric, Term, steps_of
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
@@ -77,7 +77,11 @@ class NodeCall:
         The input's elements are numbered, digit by digit, with codes that its type has.
         """
         own, kind = self.inputs[number], self.outputs[0][0].kinds[number]
-        base, weight, found = 1 << (kind.bits - 1), 1, np.zeros(self.outputs[0][0].operands[number].size, np.int64)
+        base, weight, found = (
+            1 << min(kind.bits - 1, 32),
+            1,
+            np.zeros(self.outputs[0][0].operands[number].size, np.int64),
+        )
         while weight == 1 or weight < own.size:
             digits = array_of(kind.name, own.shape, np.arange(own.size) // weight % base)
             inputs = (*self.inputs[:number], digits, *self.inputs[number + 1 :])
@@ -154,6 +158,16 @@ def posed(change: Callable[[NodeCall, Elementwise], Elementwise]) -> Mutant:
     return Mutant((), (apply,))
 
 
+def with_constants(make: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Mutant:
+    """By other attributes."""
+
+    def pose(call: NodeCall, problem: Elementwise) -> Elementwise:
+        new = make(problem.constants)
+        return problem if new == problem.constants else replace(problem, constants=new)
+
+    return posed(pose)
+
+
 def at_once(*mutants: Mutant) -> Mutant:
     """All as one change, of which any has something to change."""
     whole = reduce(Mutant.__add__, mutants)
@@ -177,8 +191,8 @@ def written(make: Callable[[Elementwise], Change], *, only: Collection[str] = ()
 
 def numbers_otherwise(make: Callable[[Numbers], Mapping[str, Numeric]], problem: Elementwise) -> Change:
     """The change of with_numbers for one problem."""
-    (right,) = term_of(ProblemForm(problem)).args
-    new = make(numbers_in(right))
+    results = [one for one in steps_of(term_of(ProblemForm(problem))) if one.name in RESULTS]
+    new = make({name: number for one in results for name, number in numbers_in(one.args[0]).items()})
 
     def change(one: Term) -> Term | None:
         return replace(one, args=(numbers_changed(one.args[0], new),)) if one.name in RESULTS else None
@@ -187,7 +201,7 @@ def numbers_otherwise(make: Callable[[Numbers], Mapping[str, Numeric]], problem:
 
 
 def with_numbers(make: Callable[[Numbers], Mapping[str, Numeric]]) -> Mutant:
-    """Other numbers in a result, made of those that the right term has. Outer ones come first (numbers_changed)."""
+    """Other numbers in the results, made of those that the right term has. Outer ones come first (numbers_changed)."""
     return written(partial(numbers_otherwise, make))
 
 

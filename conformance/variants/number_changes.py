@@ -89,7 +89,7 @@ def is_integer(term: Term, problem: Problem) -> bool:
 
 def without_subnormals(kind: str, values: Array) -> Array:
     """Values rounded to a type whose subnormal numbers are zero."""
-    return below_to_zero(float(scaled(1, FLOAT_TYPES[kind].emin)), to.through(kind, values))
+    return flushed_in(FLOAT_TYPES[kind]).function(to.through(kind, values))
 
 
 def in_kind(kind: FloatType) -> Callable[[Term], Term]:
@@ -112,6 +112,11 @@ def below_to_zero(bound: float, values: Array) -> Array:
     return np.where(np.abs(values) < bound, np.copysign(0.0, values), values)
 
 
+def flushed_in(kind: FloatType) -> to.Conversion:
+    """A type's subnormal numbers as 0 of their sign."""
+    return converted(f"flushed {kind.name}", partial(below_to_zero, float(scaled(1, kind.emin))))
+
+
 def raised(bound: float, values: Array) -> Array:
     return np.where(values < bound, bound, values)
 
@@ -131,8 +136,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     yield "number-cut-off-to:float32", to.CUT_TO_FLOAT32
     yield "number-saturates-in:float16", converted("saturating float16", to.in_saturating_float16)
     for kind in ("float32", *HALF_TYPES):
-        least_normal = float(scaled(1, FLOAT_TYPES[kind].emin))
-        yield f"number-flushed-in:{kind}", converted(f"flushed {kind}", partial(below_to_zero, least_normal))
+        yield f"number-flushed-in:{kind}", flushed_in(FLOAT_TYPES[kind])
     yield "number-taken-as:0", lambda number: lifted(0)
     yield "number-taken-as:1", lambda number: lifted(1)
     yield "number-negated", lambda number: 0 - number

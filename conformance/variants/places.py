@@ -78,15 +78,15 @@ CHANNEL_NAMES: Mapping[str, str] = {  # of the places of a scale and a zero poin
 
 
 def misplaced(places: Mapping[int, Place], *, only: str) -> Mutant:
-    """Elements of the output `only` take these inputs from elsewhere."""
+    """Elements of the output `only` take these inputs from elsewhere, if they have several elements."""
 
     def pose(call: NodeCall, problem: Elementwise) -> Elementwise:
-        sizes = [call.inputs[number].size for number in places]
-        if problem.output != only or min(sizes) < 2 or not problem.operands[0].size:
+        several = [number for number in places if call.inputs[number].size > 1]
+        if problem.output != only or not several or not problem.operands[0].size:
             return problem
         operands = list(problem.operands)
-        for number, place in places.items():
-            array = call.inputs[number]
+        for number in several:
+            array, place = call.inputs[number], places[number]
             own = call.indices(number).reshape(problem.shape)
             operands[number] = codes_of(array).reshape(-1)[(place(own, array.size) % array.size).reshape(-1)]
         return replace(problem, operands=tuple(operands))

@@ -10,7 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import matched
-from tiebreak.conformance.variants.number_changes import Named, below_to_zero, converted
+from tiebreak.conformance.variants.number_changes import Named, below_to_zero, converted, flushed_in
 from tiebreak.conformance.variants.one_step import toward
 from tiebreak.golden.arithmetic.term import (
     AWAY,
@@ -78,9 +78,7 @@ def of_float(site: Term, problem: Problem) -> Iterator[Named]:
     ways = {"down": DOWN, "up": UP, "toward zero": TOWARD_ZERO, "ties away from zero": AWAY, "ties upward": UPWARD}
     for way, mode in ways.items():
         yield f"number-rounds:the result,{way}", replace(site, args=(toward(value, kind, mode),))
-    least_normal = float(scaled(1, kind.emin))
-    flush = converted(f"flushed {kind.name}", partial(below_to_zero, least_normal))
-    yield "flushes-outputs", replace(site, args=(flush(step(value)),))
+    yield "flushes-outputs", replace(site, args=(flushed_in(kind)(step(value)),))
     rounded_first = converted(f"flushed after {kind.name}", partial(flushed_after, kind))
     yield "number-flushed-in:the rounded result," + kind.name, replace(site, args=(rounded_first(step(value)),))
     for beyond in ("ieee", "largest"):

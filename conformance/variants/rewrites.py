@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from tiebreak.conformance.variants.changes import Change, everywhere, matched, of_operation, operands_of
-from tiebreak.conformance.variants.conversions import FLUSH
 from tiebreak.conformance.variants.mutant import Mutant, changed, written
-from tiebreak.conformance.variants.number_changes import is_integer
+from tiebreak.conformance.variants.number_changes import flushed_in, is_integer
 from tiebreak.golden.arithmetic.term import (
     DOWN,
     TOWARD_ZERO,
@@ -140,6 +140,26 @@ def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
     return found
 
 
+# Formulas.
+
+ROUNDED = ("add", "subtract", "multiply", "divide")
+EXACT = "exact"
+
+
+def exact(number: Term) -> Term:
+    """A number that is no step of its formula."""
+    return number.named(EXACT)
+
+
+def stepped(formula: Term) -> Term:
+    """A formula of operands in which each sum, product and quotient is a step but for exact ones."""
+
+    def change(one: Term) -> Term | None:
+        return (one.named("") if one.label == EXACT else step(one)) if one.name in ROUNDED else None
+
+    return everywhere(formula, change)
+
+
 # Operands, and the result.
 
 
@@ -179,9 +199,15 @@ def as_written(number: Term) -> Term:
     return number.args[0] if number.name == "or-else" else number
 
 
-def flushed(one: Term) -> Term | None:
-    """Operands and what steps give, subnormals as 0."""
-    return FLUSH(one) if one.name in ("operand", "step") else None
+def flushes(*parts: str) -> Mutant:
+    """Subnormal numbers of the type are 0: operands, what steps give, or real results ("to-float")."""
+
+    def make(p: Elementwise) -> Change:
+        flush = flushed_in(p.working)
+        at_end = of_result(flush)
+        return lambda one: (at_end if one.name == "to-float" else flush)(one) if one.name in parts else None
+
+    return written(make)
 
 
 def all_numbers_in(kind: FloatType) -> Mutant:
@@ -210,21 +236,23 @@ def all_numbers_in(kind: FloatType) -> Mutant:
 
 def all_steps_in(kind: FloatType, *, operands: bool = False) -> Mutant:
     """All steps in another type, a real result, too, and if said so the real operands."""
+    return written(partial(steps_in, kind, operands=operands))
 
-    def make(p: Elementwise) -> Change:
-        def inner(one: Term) -> Term | None:
-            if one.name == "step" and one.constant:
-                return replace(one, constant=None)
-            is_real = one.name == "operand" and isinstance(p.kinds[one.constant[0]], FloatType)
-            return held(one, kind) if operands and is_real else None
 
-        def change(one: Term) -> Term | None:
-            if one.name not in ("to-ends", "to-float"):
-                return None
-            own = as_written(one.args[0])
-            put_out = own if one.name == "to-ends" or own.name == "operand" else step(own)
-            return replace(one, args=(in_type(everywhere(put_out, inner), kind),))
+def steps_in(kind: FloatType, p: Elementwise, *, operands: bool = False) -> Change:
+    """The change of all_steps_in for one problem."""
 
-        return change
+    def inner(one: Term) -> Term | None:
+        if one.name == "step" and one.constant:
+            return replace(one, constant=None)
+        is_real = one.name == "operand" and isinstance(p.kinds[one.constant[0]], FloatType)
+        return held(one, kind) if operands and is_real else None
 
-    return written(make)
+    def change(one: Term) -> Term | None:
+        if one.name not in ("to-ends", "to-float"):
+            return None
+        own = as_written(one.args[0])
+        put_out = own if one.name == "to-ends" or own.name == "operand" else step(own)
+        return replace(one, args=(in_type(everywhere(put_out, inner), kind),))
+
+    return change
