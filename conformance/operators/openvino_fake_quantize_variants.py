@@ -10,57 +10,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tiebreak.conformance.operators import wrong_terms as wrong
 from tiebreak.conformance.operators.wrong_ranges import FLOAT32, by_parameters
-from tiebreak.conformance.operators.wrong_terms import (
-    Wrong,
-    mistakes_of,
-    of_inputs,
-    of_place,
-    of_results,
-    of_role,
-    often,
-    pairs_of,
-)
+from tiebreak.conformance.operators.wrong_terms import Wrong, of_place, of_role, often
 from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants import mutant as wrongly
 from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.changes import Change, everywhere, operands_of, with_change
-from tiebreak.conformance.variants.mutant import (
-    Mutant,
-    NodeCall,
-    Output,
-    changed,
-    numbers_otherwise,
-    posed,
-    with_constants,
-    written,
-)
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, changed, posed, written
 from tiebreak.conformance.variants.number_changes import flushed_in
 from tiebreak.conformance.variants.places import PLACES, misplaced
 from tiebreak.golden.arithmetic import term as of
 from tiebreak.golden.arithmetic.doubles import DOUBLE
-from tiebreak.golden.arithmetic.term import (
-    Numeric,
-    Term,
-    clamp,
-    equal,
-    greatest,
-    in_type,
-    least,
-    lifted,
-    magnitude,
-    operand,
-    rounded,
-    step,
-    to_ends,
-    where,
-)
+from tiebreak.golden.arithmetic.term import Numeric, Term, clamp, equal, greatest, least, lifted, rounded, step, where
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType
 from tiebreak.golden.operators.openvino_fake_quantize import LIMITS, inside
 from tiebreak.golden.problem import Array, Elementwise, array_of, codes_of
 from tiebreak.golden.rounding import EVEN
 
 POSITION, RESULT, WIDTH = "F4", "F8", "input_high - input_low"  # numbers of the term, by their clauses or formulas
-LEVEL = operand(-1, "level")  # stands for the rounded position in formulas of a result
+LEVEL = of.operand(-1, "level")  # stands for the rounded position in formulas of a result
 IN_FLOAT32 = partial(step, kind=FLOAT32)
 LARGEST = int(np.finfo(np.float32).max)
 STEPS = {15: 255, 16: 15, 255: 255, 256: 255}  # by number of levels: the steps of the type that limits are rebuilt for
@@ -70,7 +39,7 @@ LEAST_SCALE, GREATEST_SCALE = (Fraction(float(np.float32(end))) for end in (1e-3
 Codes = tuple[int, int, bool]  # the least and the greatest code, and whether the limits keep a zero point
 
 
-class Parts(NamedTuple):
+class LevelParts(NamedTuple):
     """What formulas are made of, in which each operation is a step (rewrites.stepped)."""
 
     p: Elementwise
@@ -89,24 +58,24 @@ class Parts(NamedTuple):
     high_first: Term  # clipped to high first
 
 
-Of = Callable[[Parts], Term]
-OfLimits = Callable[[Parts], Sequence[Numeric]]
+Of = Callable[[LevelParts], Term]
+OfLimits = Callable[[LevelParts], Sequence[Numeric]]
 
 
-def parts(p: Elementwise, x: Term, low: Term, high: Term, first: Term, last: Term) -> Parts:
+def parts(p: Elementwise, x: Term, low: Term, high: Term, first: Term, last: Term) -> LevelParts:
     levels, width, span = p.constants["levels"], high - low, last - first
     n, clipped, high_first = step(lifted(levels - 1)), clamp(x, low, high), greatest(least(x, high), low)
-    return Parts(p, x, low, high, first, last, levels, n, width, span, n / width, span / n, clipped, high_first)
+    return LevelParts(p, x, low, high, first, last, levels, n, width, span, n / width, span / n, clipped, high_first)
 
 
-def parts_of(p: Elementwise) -> Parts:
+def parts_of(p: Elementwise) -> LevelParts:
     return parts(p, *operands_of(p).values())
 
 
 def number(name: str, make: Of) -> Mutant:
     def change(p: Elementwise) -> Change:
         made = by.stepped(make(parts_of(p)))
-        return numbers_otherwise(lambda n: {name: everywhere(made, {LEVEL: n["level"]}.get)}, p)
+        return wrongly.numbers_otherwise(lambda n: {name: everywhere(made, {LEVEL: n["level"]}.get)}, p)
 
     return written(change)
 
@@ -131,7 +100,7 @@ def input_limits(make: OfLimits) -> Mutant:
 
 
 def only_of(mutant: Mutant, *kinds: str) -> Mutant:
-    """Of these types: with others something simpler gives the same, or no exact products are there."""
+    """A mistake of these types: with others something simpler gives the same, or no exact products are there."""
 
     def check(call: NodeCall, problem: Elementwise, term: Term) -> Output:
         if problem.working.name not in kinds:
@@ -151,7 +120,7 @@ def numbers(name: str, makes: Mapping[str, Of]) -> dict[str, Mutant]:
 
 
 def counted(levels: Callable[[int], int]) -> Mutant:
-    return with_constants(lambda own: {**own, "levels": levels(own["levels"])})
+    return wrongly.with_constants(lambda own: {**own, "levels": levels(own["levels"])})
 
 
 def levels_of(p: Elementwise) -> tuple[int, int]:
@@ -222,11 +191,11 @@ def inside_in(kind: str) -> Mutant:
 # Limits of other values, and from other places.
 
 
-def sorted_outputs(k: Parts) -> Sequence[Term]:
+def sorted_outputs(k: LevelParts) -> Sequence[Term]:
     return k.low, k.high, least(k.first, k.last), greatest(k.first, k.last)
 
 
-def in_order(k: Parts) -> Sequence[Term]:
+def in_order(k: LevelParts) -> Sequence[Term]:
     """Both pairs are exchanged where the input's are reversed."""
     pairs = ((k.high, k.low), (k.low, k.high), (k.last, k.first), (k.first, k.last))
     return [where(k.low > k.high, one, other) for one, other in pairs]
@@ -235,14 +204,14 @@ def in_order(k: Parts) -> Sequence[Term]:
 def nudged(mode: str) -> Mutant:
     """The input's limits are moved so that 0 is a level."""
 
-    def make(k: Parts) -> Sequence[Term]:
+    def make(k: LevelParts) -> Sequence[Term]:
         zero = clamp(rounded((0 - k.low) / (k.width / k.n), mode), 0, k.n)
         return -1 * zero * (k.width / k.n), (k.n - zero) * (k.width / k.n)
 
     return input_limits(make)
 
 
-def moved_to_grid(k: Parts) -> Sequence[Term]:
+def moved_to_grid(k: LevelParts) -> Sequence[Term]:
     """The input range is moved so that zero is on the grid, even if it then is outside of the range."""
     found = rounded(k.low / (k.width / k.n), EVEN) * (k.width / k.n) - k.low
     more = where(of.is_finite(found), found, 0)
@@ -275,21 +244,21 @@ def at_output_low(*, beyond: bool) -> Mutant:
 # Kernels.
 
 
-def level_of(k: Parts, clipped: Term) -> Term:
+def level_of(k: LevelParts, clipped: Term) -> Term:
     return rounded(clipped * k.factor - k.low * k.factor, EVEN)
 
 
-def folded(k: Parts, *, fuses: bool = True) -> Term:
+def folded(k: LevelParts, *, fuses: bool = True) -> Term:
     product = level_of(k, k.clipped) * k.unit
     return (by.exact(product) if fuses else product) + k.first
 
 
-def dequantized(k: Parts) -> Term:
+def dequantized(k: LevelParts) -> Term:
     """A quantize and a dequantize: (level - zero_point) * step with zero_point = -output_low / step."""
     return (level_of(k, k.clipped) - -1 * k.first / k.unit) * k.unit
 
 
-def rebuilt_anyway(k: Parts) -> Term:
+def rebuilt_anyway(k: LevelParts) -> Term:
     """Output limits become a zero point and a scale, and then limits again, but for symmetric ones of 255 levels."""
     if k.levels not in STEPS:
         return folded(k)
@@ -300,7 +269,7 @@ def rebuilt_anyway(k: Parts) -> Term:
     return folded(parts(k.p, k.x, k.low, k.high, first, last))
 
 
-def folded_wide(k: Parts, *, rounds: bool = True) -> Term:
+def folded_wide(k: LevelParts, *, rounds: bool = True) -> Term:
     """Scale, shift and step are rounded to x's type and used in float32."""
     x, factor, shift, unit, first = map(IN_FLOAT32, (k.clipped, k.factor, k.low * k.factor, k.unit, k.first))
     level = wide(wide(x * factor) - shift)
@@ -316,14 +285,14 @@ def position_in(kind: str) -> Mutant:
     return number(POSITION, lambda k: step(own(own(own(hold(k.x) - hold(k.low)) / hold(k.width)) * k.n)))
 
 
-def by_codes(k: Parts) -> Term:
+def by_codes(k: LevelParts) -> Term:
     """(clamp(round(x / step) + zero_point) - zero_point') * step', with zero points that are integers."""
     scale = k.width / k.n
     zero, own = rounded((0 - k.low) / scale, EVEN), rounded((0 - k.first) / k.unit, EVEN)
     return (clamp(rounded(k.x / scale, EVEN) + zero, 0, k.n) - own) * k.unit
 
 
-def by_zero_point(k: Parts) -> Term:
+def by_zero_point(k: LevelParts) -> Term:
     scale = k.width / k.n
     return (rounded(k.x / scale, EVEN) - rounded(k.low / scale, EVEN)) * k.unit + k.first
 
@@ -346,38 +315,36 @@ def saturated(p: Elementwise) -> Change:
 
 def codes_for(levels: int, first: Array, last: Array) -> Codes:
     """The codes for all output limits together: those near enough to symmetric, or to 0, lose their zero point."""
-    with_point, unsigned, signed = (
-        (0, STEPS[levels], True),
-        (0, STEPS[levels], False),
-        (*SIGNED.get(levels, (0, 0)), False),
-    )
+    least_code, greatest_code = SIGNED.get(levels, (0, 0))
+    signed, unsigned = (least_code, greatest_code, False), (0, STEPS[levels], False)
     large = (np.abs(first) >= NEAR_ZERO) | (np.abs(last) >= NEAR_ZERO)
-    if levels not in SIGNED or not large.any():
-        return with_point if levels not in SIGNED else signed if (first < 0).any() else unsigned
+    if levels in SIGNED and not large.any():
+        return signed if (first < 0).any() else unsigned
     first, last = first[large], last[large]
     from_zero = np.abs(first) < NEAR_ZERO
     of_both_signs = (np.signbit(first) != np.signbit(last)) & ~from_zero
     symmetric = np.float32(-1) if levels == 255 else -np.float32(levels) / np.float32(levels - 2)
     asymmetric = np.abs((first / last - symmetric) / np.minimum(first / last, symmetric)) > MOST_ASYMMETRIC
-    if np.where(of_both_signs, (last == 0) | asymmetric, ~from_zero).any() or np.ptp(of_both_signs.astype(int)):
-        return with_point
+    is_far = np.where(of_both_signs, (last == 0) | asymmetric, ~from_zero).any()
+    if levels not in SIGNED or is_far or of_both_signs.any() != of_both_signs.all():
+        return 0, STEPS[levels], True
     return signed if of_both_signs.all() else unsigned
 
 
-def rebuilt(k: Parts) -> Parts:
+def rebuilt(k: LevelParts) -> LevelParts:
     """With the output limits of the least and the greatest code, by a zero point and a scale."""
     if k.p.constants["codes"] is None:
         return k
     low, high, has_point = k.p.constants["codes"]
     scale = k.span / (high - low)
     point = (low * k.last - high * k.first) / k.span if has_point else lifted(0)
-    bounded = where(magnitude(scale) < LEAST_SCALE, LEAST_SCALE, clamp(scale, -GREATEST_SCALE, GREATEST_SCALE))
+    bounded = where(of.magnitude(scale) < LEAST_SCALE, LEAST_SCALE, clamp(scale, -GREATEST_SCALE, GREATEST_SCALE))
     code = where((k.last >= 0) & (k.last <= high), rounded(k.last, EVEN), 0)  # a cast of what is out of range gives 0
     first, last = (where(equal(k.first, k.last), code, (end - point) * bounded) for end in (low, high))
     return parts(k.p, k.x, k.low, k.high, first, last)
 
 
-def flushed_limits(k: Parts, *, flushes: bool) -> Parts:
+def flushed_limits(k: LevelParts, *, flushes: bool) -> LevelParts:
     return parts(k.p, k.x, *map(to.FLUSH, k[2:6])) if flushes else k
 
 
@@ -389,16 +356,15 @@ def by_compiler(call: NodeCall, problem: Elementwise, *, flushes: bool, moved: b
     levels, flush = problem.constants["levels"], to.flushed if flushes else to.as_is
     if moved and levels not in STEPS:
         raise ValueError("limits are not rebuilt")
-    own = [
-        array_of(kind.name, problem.shape, codes) for kind, codes in zip(problem.kinds, problem.operands, strict=True)
-    ]
+    pairs = zip(problem.kinds, problem.operands, strict=True)
+    own = [array_of(kind.name, problem.shape, codes) for kind, codes in pairs]
     wide = [np.clip(one, -LARGEST, LARGEST) if problem.working == DOUBLE else one for one in own]
     low, high, first, last = (flush(one.astype(np.float32)) for one in wide[1:])
     codes, way = codes_for(levels, first, last) if levels in STEPS else None, "folded"
     new = replace(problem, constants={**problem.constants, "codes": codes})
     ends = rebuilt(flushed_limits(parts_of(new), flushes=flushes))
-    is_flat = in_type(where(equal(by.stepped(ends.first), by.stepped(ends.last)), 1, 0), FLOAT32)
-    if codes and call.computed(problem, to_ends(everywhere(is_flat, saturated(problem)), 0, 1)).all():
+    is_flat = of.in_type(where(equal(by.stepped(ends.first), by.stepped(ends.last)), 1, 0), FLOAT32)
+    if codes and call.computed(problem, of.to_ends(everywhere(is_flat, saturated(problem)), 0, 1)).all():
         way = "constant"
     elif (low > high).any() or (levels == 2 and (low == high).any()):
         way = "along axis" if vary_along_one_axis(call.inputs[: 4 if moved else 5]) else "formula"
@@ -412,13 +378,13 @@ def vary_along_one_axis(inputs: Sequence[Array]) -> bool:
     return x.ndim > 1 and {axis for axis, length in lengths if length > 1} in (set(), {0}, {1})
 
 
-def clipped_high_first(k: Parts) -> Term:
+def clipped_high_first(k: LevelParts) -> Term:
     """Both products and sums are fused."""
     level = rounded(by.exact(k.high_first * k.factor) + -1 * k.low * k.n / k.width, EVEN)
     return by.exact(level * k.unit) + k.first
 
 
-def folded_rebuilt(k: Parts, *, fuses: bool = True, flushes: bool = False) -> Term:
+def folded_rebuilt(k: LevelParts, *, fuses: bool = True, flushes: bool = False) -> Term:
     """`flushes` takes subnormal numbers as 0; of the formula only in the limits."""
     k, way = rebuilt(flushed_limits(k, flushes=flushes)), k.p.constants["way"]
     if way == "constant":
@@ -431,13 +397,13 @@ def folded_rebuilt(k: Parts, *, fuses: bool = True, flushes: bool = False) -> Te
     return to.FLUSH(found) if flushes else found
 
 
-def factors_in_bfloat16(k: Parts) -> Term:
+def factors_in_bfloat16(k: LevelParts) -> Term:
     """Scale, shift and step become bfloat16 with half a unit for odd numbers."""
     factor, unit, shift = map(to.HALF_IF_ODD, (k.factor, k.unit, -1 * k.low * k.n / k.width))
     return rounded(k.high_first * factor + shift, EVEN) * unit + k.first
 
 
-def decoded(k: Parts, *, whole: bool = False) -> Term:
+def decoded(k: LevelParts, *, whole: bool = False) -> Term:
     """(code - zero_point) * scale of rebuilt limits; a code is a rounded level. The zero point may be whole, too."""
     steps = step(lifted(STEPS.get(k.levels, k.levels - 1)))
     point = -1 * steps * k.first / k.span
@@ -450,10 +416,7 @@ SATURATED, AT_LOW = by.all_steps_in(FLOAT32) + written(saturated), at_output_low
 PLAIN_ZEROS = by.result(to.Conversion("zeros without a sign", lambda values: values + 0.0))
 ODD = changed(lambda one: replace(one, args=(to.HALF_IF_ODD(one.args[0]),)) if one.name == "to-float" else None)
 WHOLE, CASTS = "codes and zero point rounded, in float32", "float64 + casts-to-int64"
-FUSED = "result:quotient first, fused"
-
-
-CLAMPED = branches(lambda b: b.clipped)
+FUSED, CLAMPED = "result:quotient first, fused", branches(lambda b: b.clipped)
 
 
 def compiled(make: Of) -> Mutant:
@@ -477,7 +440,7 @@ POSITIONS: dict[str, Of] = {
     "position:estimate of 12 bits": lambda k: (k.x - k.low) * step(to.ESTIMATE(k.width)) * k.n,
     "position:from input_high": lambda k: k.n - (k.low + k.width - k.x) / k.width * k.n,
     "position:without input_low": lambda k: k.x / k.width * k.n,
-    "position:magnitude of input_low": lambda k: (k.x + magnitude(k.low)) / k.width * k.n,
+    "position:magnitude of input_low": lambda k: (k.x + of.magnitude(k.low)) / k.width * k.n,
 }
 RESULTS: dict[str, Of] = {
     "result:multiply, divide": lambda k: LEVEL * k.span / k.n + k.first,
@@ -511,7 +474,7 @@ LEVELS: dict[str, Callable[[int], int]] = {
     "power-of-two-levels-below": lambda levels: 1 << (levels.bit_length() - 1),
 }
 OF_STEPS = (
-    *of_place("x", *of_inputs("x", "quotient"), Wrong("x-in:float32", "quotient", held("float32", "x"))),
+    *of_place("x", *wrong.of_inputs("x", "quotient"), Wrong("x-in:float32", "quotient", held("float32", "x"))),
     *of_place(
         "lay",
         often("one-for-all:limit", "projection", laid("one-for-all:first range")),
@@ -572,7 +535,7 @@ OF_STEPS = (
     *of_place("rounding", *of_role("nearest", {id_: changed(by.rounding(way)) for id_, way in ROUNDINGS.items()}, 4)),
     *of_place("result", *of_role("product", numbers(RESULT, RESULTS), 6)),
     *of_place("position rounding result", often("quantize-and-dequantize-whole", "sum", number(RESULT, by_codes))),
-    *of_place("out", *of_results("sum")),
+    *of_place("out", *wrong.of_results("sum")),
 )
 ALONE = {one.id: one for one in OF_STEPS}
 
@@ -650,4 +613,5 @@ LIKELY = (
     Wrong("output-high-at-output-low", "projection", AT_LOW + SATURATED),
     Wrong("output-high-beyond-its-values", "projection", at_output_low(beyond=True) + compiled(decoded)),
 )
-MISTAKES, PAIRS = mistakes_of(list(dict.fromkeys((*LIKELY, *OF_STEPS)))), pairs_of(OF_STEPS, later_first=True)
+MISTAKES = wrong.mistakes_of(list(dict.fromkeys((*LIKELY, *OF_STEPS))))
+PAIRS = wrong.pairs_of(OF_STEPS, later_first=True)
