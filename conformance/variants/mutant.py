@@ -40,7 +40,7 @@ class NodeCall:
     key: tuple[Any, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        bits = tuple((one.dtype.name, one.shape, one.tobytes()) for one in self.inputs)
+        bits = tuple((one.dtype, one.shape, one.tobytes()) for one in self.inputs)
         object.__setattr__(self, "key", (self.node.key, bits))
 
     @cached_property
