@@ -28,9 +28,9 @@ class TensorType:
     dtype: np.dtype[Any]
     held: str = ""
 
-    @property
+    @cached_property
     def element(self) -> str:
-        """The name of the element type."""
+        """The name of the element type; NumPy makes that of a dtype anew each time."""
         return self.held or str(self.dtype.name)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -126,9 +126,16 @@ class Elementwise:
 Problem = Quantization | Elementwise
 
 
+@cache
+def name_of(dtype: np.dtype[Any]) -> str:
+    """The name of a dtype, which NumPy makes anew each time."""
+    return str(dtype.name)
+
+
 def codes_of(array: Array) -> Array:
     """Bit patterns (unsigned, of the same width) of a floating-point array, values (int64) of an integer one."""
-    if array.dtype.name in INTEGER_TYPES or array.dtype.name in HELD:
+    name = name_of(array.dtype)
+    if name in INTEGER_TYPES or name in HELD:
         return np.asarray(array.astype(np.int64))
     return bits_of(array)
 
@@ -164,7 +171,8 @@ HELD = {carrier: name for name, carrier in CARRIERS.items()}
 
 def kind_of(array: Array) -> FloatType | IntegerType:
     """The element type; of an array of int64 it is int48, which no other array holds."""
-    return ELEMENT_TYPES[HELD.get(array.dtype.name, array.dtype.name)]
+    name = name_of(array.dtype)
+    return ELEMENT_TYPES[HELD.get(name, name)]
 
 
 def flat(array: Array, shape: tuple[int, ...]) -> Array:

@@ -50,9 +50,11 @@ class KnownPartings:
     """The partings that have been found: elements have operands and results in common, and so have backends.
 
     They are kept by what is asked (a `form`, which says all of a problem but its operands), and by operands and result.
+    `tried` has the changes of each form's term.
     """
 
     found: dict[Hashable, dict[tuple[int, ...], tuple[Parting, ...]]] = field(default_factory=dict)
+    tried: dict[Hashable, Sequence[Variant]] = field(default_factory=dict)
 
     def of(self, form: Hashable, problem: Problem, term: Term, given: Array) -> list[tuple[Parting, ...]]:
         """See partings."""
@@ -60,20 +62,21 @@ class KnownPartings:
         keys = list(zip(*(one.tolist() for one in (*problem.operands, given)), strict=True))
         new = {key: place for place, key in enumerate(keys) if key not in known}
         if new:
+            if form not in self.tried:
+                self.tried[form] = variants(term, problem)
             at = np.array([*new.values()])
-            known.update(zip(new, partings(problem.some(at), term, given[at]), strict=True))
+            known.update(zip(new, partings(problem.some(at), term, given[at], self.tried[form]), strict=True))
         return [known[key] for key in keys]
 
 
-def partings(problem: Problem, term: Term, given: Array) -> list[tuple[Parting, ...]]:
+def partings(problem: Problem, term: Term, given: Array, every: Sequence[Variant]) -> list[tuple[Parting, ...]]:
     """Where each element of a problem with this term may part from the results with these bits, the last step first.
 
-    The last parting of each is the one without a kind. A long sum's steps are not tried: each would cost all others.
+    `every` are the term's variants. The last parting of each element is the one without a kind.
     """
     last = Parting(inner=tuple(spine(term)))
-    if more_than(MOST_STEPS, steps_of(term)):
+    if not every:
         return [(last,)] * given.size
-    every = list(variants(term, problem))
     hits = np.zeros((len(every), given.size), bool)
     for kind in dict.fromkeys((problem.working, DOUBLE)):
         left = np.flatnonzero(~hits.any(axis=0))
@@ -105,8 +108,15 @@ def bits_given(run: ArrayEvaluation, term: Term, problem: Problem) -> tuple[Arra
     return bits_of_codes(codes, problem.result), known
 
 
-def variants(term: Term, problem: Problem) -> Iterator[Variant]:
-    """The term with each change of one step, the last step first; then of all steps that follow the same clauses."""
+def variants(term: Term, problem: Problem) -> list[Variant]:
+    """The term with each change of one step, the last step first; then of all steps that follow the same clauses.
+
+    A long sum's steps are not tried: each would cost all others.
+    """
+    return [] if more_than(MOST_STEPS, steps_of(term)) else list(changed_terms(term, problem))
+
+
+def changed_terms(term: Term, problem: Problem) -> Iterator[Variant]:
     enclosing, alike = chains(term), defaultdict[object, list[Term]](list)
     for one in enclosing:
         if one.clauses:

@@ -7,6 +7,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from math import inf
 
+import numpy as np
+
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
@@ -112,12 +114,16 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
 
 def explains_sorts(evidence: Evidence, own: Sequence[int], nameless: Sequence[int]) -> bool:
     """Whether no element without a cause (places) is in a node of the sort of those with one: it has another fault."""
-    return not {sort_of(evidence, place) for place in own} & {sort_of(evidence, place) for place in nameless}
+    return not sorts_of(evidence, own) & sorts_of(evidence, nameless)
 
 
-def sort_of(evidence: Evidence, place: int) -> tuple[Group, tuple[str, ...]]:
-    """What may choose another kernel for an element's node: how parameters are laid out, and all types."""
-    case = int(evidence.deviating.case[place])
+def sorts_of(evidence: Evidence, places: Sequence[int]) -> set[tuple[Group, tuple[str, ...]]]:
+    cases = evidence.deviating.case[np.array(places, np.int64)]
+    return {sort_of(evidence, case) for case in np.unique(cases).tolist()}
+
+
+def sort_of(evidence: Evidence, case: int) -> tuple[Group, tuple[str, ...]]:
+    """What may choose another kernel for the node of a case, by its number: its parameters' layout, and all types."""
     return evidence.layouts[case], tuple(tensor.element for tensor in evidence.cases[case].node.inputs)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tiebreak.conformance.running.illustrations import element_of, example
+from tiebreak.conformance.running.illustrations import element_of, examples
 from tiebreak.conformance.running.repro import case_of_row, discrepancy_id_of, discrepancy_row
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.reports.records import Run
@@ -25,4 +25,4 @@ def asked_examples(run: Run, folder: Path, names: Sequence[str]) -> list[Example
     rows = [discrepancy_row(run, one, folder) for one in ids]
     cases = {str(row["case"]): row for row in rows}
     made = {name: case_of_row(row, folder) for name, row in cases.items()}
-    return [example(row, element_of(row, made)) for row in rows]
+    return examples(rows, [element_of(row, made) for row in rows])

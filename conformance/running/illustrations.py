@@ -7,7 +7,8 @@ or how far the backend is from the right number, is seen. Nothing here decides a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,11 +19,12 @@ import numpy as np
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.both_answers import example_of_change, with_example
 from tiebreak.conformance.judging.boundary import heard_in_formula
+from tiebreak.conformance.judging.families import family_key, joined
 from tiebreak.conformance.running.watching import Watch, each_told
 from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode, encode, neighbour
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.oracle import solve
+from tiebreak.golden.oracle import results_of, solve
 from tiebreak.golden.problem import UNDEFINED, Array, Problem, Quantization, codes_of, kind_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
@@ -71,8 +73,9 @@ def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationError
 def illustrate(
     row: dict[str, Any], cases: Mapping[str, Case], rows: Sequence[Mapping[str, Any]], backend: Members
 ) -> None:
-    row["examples"] = [example(one, element_of(one, cases)) for one in rows]
-    row["picture"] = picture(rows[0], element_of(rows[0], cases), backend)
+    problems = [element_of(one, cases) for one in rows]
+    row["examples"] = examples(rows, problems)
+    row["picture"] = picture(rows[0], problems[0], backend)
 
 
 def with_calls(run: Run, by_id: Mapping[str, Case]) -> None:
@@ -111,18 +114,31 @@ def element_of(row: Mapping[str, Any], cases: Mapping[str, Case]) -> Problem:
     return problem.some(np.array([row["index"]]))
 
 
-def example(row: Mapping[str, Any], problem: Problem) -> Example:
-    """The exact number that is rounded, and what each of the nine modes makes of it, exactly."""
-    rounded = rounded_number(problem)
-    wanted = ROUND_MODES if rounded is not None else ()
-    modes = [result_text(*solve(problem, working=False, mode=mode), problem.result) for mode in wanted]
-    return {"id": str(row["id"]), "rounded": fraction_text(rounded), "modes": modes}
+def examples(rows: Sequence[Mapping[str, Any]], problems: Sequence[Problem]) -> list[Example]:
+    """Of each element the exact number that is rounded, and what each of the nine modes makes of it, exactly.
+
+    Elements that differ in their operands only are asked together.
+    """
+    alike: dict[Hashable, list[int]] = defaultdict(list)
+    for place, problem in enumerate(problems):
+        alike[family_key(problem, ()), problem.mode].append(place)
+    found: dict[int, Example] = {}
+    for own in alike.values():
+        problem = joined([problems[place] for place in own])
+        numbers = rounded_numbers(problem)
+        wanted = ROUND_MODES if any(number is not None for number in numbers) else ()
+        solved = [solve(problem, working=False, mode=mode) for mode in wanted]
+        for at, (place, number) in enumerate(zip(own, numbers, strict=True)):
+            modes = [] if number is None else [result_text(*one, problem.result, at) for one in solved]
+            found[place] = {"id": str(rows[place]["id"]), "rounded": fraction_text(number), "modes": modes}
+    return [found[place] for place in range(len(rows))]
 
 
-def rounded_number(problem: Problem) -> Fraction | None:
-    """What the document's last round() is given for the problem's one element; None if it rounds none, or no number."""
-    heard, _ = heard_in_formula(problem, problem.mode)(tuple(int(operand[0]) for operand in problem.operands))
-    return heard[-1] if heard and isinstance(heard[-1], Fraction) else None
+def rounded_numbers(problem: Problem) -> list[Fraction | None]:
+    """What the document's last round() is given for each element; None if it rounds none, or no number."""
+    hear = heard_in_formula(problem, problem.mode)
+    last = (hear(codes)[0][-1:] for codes in zip(*(operand.tolist() for operand in problem.operands), strict=True))
+    return [one[0] if one and isinstance(one[0], Fraction) else None for one in last]
 
 
 def fraction_text(value: Fraction | None) -> str:
@@ -211,9 +227,11 @@ def with_inputs(problem: Problem, codes: Sequence[int]) -> Problem:
 def exact_results(problem: Problem) -> Callable[[int], int | None]:
     """A function that gives the exact result for another first operand; None where there is none."""
 
+    element, others = results_of(problem, working=False), [int(operand[0]) for operand in problem.operands[1:]]
+
     def exact(code: int) -> int | None:
-        codes, states = solve(with_inputs(problem, [code]), working=False)
-        return None if states[0] == UNDEFINED else int(codes[0])
+        found, state = element((code, *others))
+        return None if state == UNDEFINED else found
 
     return exact
 
