@@ -92,7 +92,10 @@ def tables() -> str:
     parts = []
     for operator, asked in PAGES.items():
         also = ALSO.get(operator, "")
-        if operator != "onnx.Cast":
+        if operator == "tensorflow.QuantizeV2":
+            nodes = [node_of(operator, *asked[0][:2], {"mode": mode}) for mode in RANGE_MODES]
+            parts += table(f"`{operator}`{also}", nodes)
+        elif operator != "onnx.Cast":
             parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
     for mode in RANGE_MODES:
         asked = [{"mode": mode, "narrow_range": narrow} for narrow in (False, True)]

@@ -84,7 +84,7 @@ def partings(problem: Problem, term: Term, given: Array, every: Sequence[Variant
             hits[:, left] = hits_of(term, every, problem.some(left), kind, given[left])
     patterns, places = np.unique(np.packbits(hits, axis=0), axis=1, return_inverse=True)
     numbers = np.unpackbits(patterns, axis=0, count=len(every))
-    known = [(*dict.fromkeys(every[i][0] for i in np.flatnonzero(one)), last) for one in numbers.T]
+    known = [(*dict.fromkeys(every[i][0] for i in np.flatnonzero(one).tolist()), last) for one in numbers.T]
     return [known[place] for place in places.reshape(-1).tolist()]
 
 

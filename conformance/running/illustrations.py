@@ -115,7 +115,7 @@ def element_of(row: Mapping[str, Any], cases: Mapping[str, Case]) -> Problem:
 
 
 def examples(rows: Sequence[Mapping[str, Any]], problems: Sequence[Problem]) -> list[Example]:
-    """Of each element the exact number that is rounded, and what each of the nine modes makes of it, exactly.
+    """The exact number of each element that is rounded, and what each of the nine modes makes of it, exactly.
 
     Elements that differ in their operands only are asked together.
     """
