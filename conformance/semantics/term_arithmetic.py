@@ -84,8 +84,12 @@ class TermArithmetic(FiniteOnly):
         wanted = {"precision": self.problem.working.name, "round_mode": self.problem.mode}.get(facet.name)
         return facet.by_id[wanted] if wanted else facet.values[0]
 
-    @cached_property
+    @property
     def candidates(self) -> Candidates:
+        return self.valid
+
+    @cached_property
+    def valid(self) -> Candidates:
         return valid_candidates(self.facets, self.is_valid)
 
     def is_valid(self, semantics: Semantics) -> bool:
