@@ -30,7 +30,7 @@ class TensorType:
 
     @cached_property
     def element(self) -> str:
-        """The name of the element type; NumPy makes that of a dtype anew each time."""
+        """The name of the element type."""  # kept, since NumPy makes a dtype's name anew each time
         return self.held or str(self.dtype.name)
 
 
