@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,10 @@ def node_of(operator: str, source: str, target: str, attributes: dict[str, Any])
     return audited_node(operator, attributes, source, target, 0)
 
 
-RANGED = ("int8", "uint8", "int32")  # integers of nodes of Dequantize that have together every value
+RANGED = {  # operators whose modes have a table each, and integers of nodes that have together every value
+    "tensorflow.QuantizeV2": ("int8", "uint8"),
+    "tensorflow.Dequantize": ("int8", "uint8", "int32"),
+}
 STAGE_PAGES = ("onnx.DynamicQuantizeLinear", "ocp.MXQuantize")  # whose first output has a matrix
 STAGES = (
     *STAGE_PAGES,
@@ -92,15 +96,12 @@ def tables() -> str:
     parts = []
     for operator, asked in PAGES.items():
         also = ALSO.get(operator, "")
-        if operator == "tensorflow.QuantizeV2":
-            nodes = [node_of(operator, *asked[0][:2], {"mode": mode}) for mode in RANGE_MODES]
-            parts += table(f"`{operator}`{also}", nodes)
-        elif operator != "onnx.Cast":
+        if operator not in (*RANGED, "onnx.Cast"):
             parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
-    for mode in RANGE_MODES:
+    for operator, mode in product(RANGED, RANGE_MODES):
         asked = [{"mode": mode, "narrow_range": narrow} for narrow in (False, True)]
-        ranged = [node_of("tensorflow.Dequantize", "", kind, one) for kind in RANGED for one in asked]
-        parts += table(f"`tensorflow.Dequantize`, {mode}", ranged)
+        ranged = [node_of(operator, "", kind, one) for kind in RANGED[operator] for one in asked]
+        parts += table(f"`{operator}`, {mode}", ranged)
     for operator in STAGES:
         for given in givens(operator):
             named = f"`{operator}`" + (f" with `{given}`" if given else "")

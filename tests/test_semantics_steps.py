@@ -92,13 +92,6 @@ def test_each_facet_has_its_loops_and_no_other() -> None:
     assert {*_steps.MODES, *(name for name, _ in _steps.SUMS)} == {mode.id for mode in MODES}
 
 
-def test_clamped_numbers_are_codes_and_stages() -> None:
-    found, stages = _steps.clamped(values(), -100.0, 27.0)
-    with np.errstate(all="ignore"):
-        assert np.array_equal(stages, np.clip(values(), -100.0, 27.0), equal_nan=True)
-        assert np.array_equal(found, np.nan_to_num(stages).astype(np.int64))
-
-
 def test_codes_of_float32_have_one_nan_and_one_zero() -> None:
     words = np.array([0, 0x80000000, 1, 0x80000001, 0x7F800000, 0xFF800000, 0x7F800001, 0xFFC00000], np.uint32)
     nan = 0x7FC00000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
@@ -32,7 +32,8 @@ from tiebreak.conformance.emulators.steps import (
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, is_exact
 from tiebreak.conformance.variants import conversions as to
-from tiebreak.conformance.variants.number_changes import flushed_in, is_integer
+from tiebreak.conformance.variants.number_changes import is_integer
+from tiebreak.conformance.variants.rewrites import ARITHMETIC
 from tiebreak.golden.arithmetic.term import Term
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, IntegerType, decode, encode, numpy_dtype
 from tiebreak.golden.errors import Unsupported
@@ -40,12 +41,11 @@ from tiebreak.golden.problem import Elementwise
 
 DIGITS = FLOAT_TYPES[DOUBLE].precision
 NO_TYPE = "steps that no type rounds"
-FLUSHES = {to.FLUSH: FLOAT_TYPES["float32"].emin, **{flushed_in(kind): kind.emin for kind in FLOAT_TYPES.values()}}
-ARITHMETIC = {"add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide"}
+FLUSHES = {to.flushed_in(kind): kind.emin for kind in FLOAT_TYPES.values()}
 CHOICES = {"clamp": "clamp", "least": "minimum", "greatest": "maximum"}
 COMPARISONS = {"less": "less", "at-most": "at_most", "equal": "equal"}
-LOGIC = {"and": "and", "or": "or", "not": "not"}
-TESTS = {"is-nan": "is_nan", "is-finite": "is_finite", "is-negative": "has_sign"}
+LOGIC = ("and", "or", "not")
+OF_ONE = {"magnitude": "abs", "is-nan": "is_nan", "is-finite": "is_finite", "is-negative": "has_sign"}
 
 
 def term_steps(arithmetic: TermArithmetic, semantics: Semantics) -> Computed:
@@ -89,8 +89,11 @@ class TermSteps:
         if term.name in ("step", "held"):
             return self.rounded(term.args[0], own or kind, kind)
         if write := WRITERS.get(term.name):
-            return write(self, term, [self.of(arg, kind) for arg in term.args])
+            return write(self, term, kind)
         return unsupported()
+
+    def parts(self, term: Term, kind: FloatType) -> list[Computed]:
+        return [self.of(arg, kind) for arg in term.args]
 
     def rounded(self, term: Term, goal: FloatType, kind: FloatType) -> Computed:
         """One operation, rounded to a type."""
@@ -98,7 +101,7 @@ class TermSteps:
             return constant(float(decode(encode(term.constant, goal), goal)), goal.name)
         if term.name not in ARITHMETIC:
             return in_type(goal.name, self.of(term, kind))
-        parts = [self.of(arg, kind) for arg in term.args]
+        parts = self.parts(term, kind)
         digits = [self.digits_of(arg, kind) for arg in term.args]
         if term.name == "add" and "multiply" in (term.args[0].name, term.args[1].name) and goal.precision <= 24:
             product, added = term.args if term.args[0].name == "multiply" else term.args[::-1]
@@ -108,13 +111,13 @@ class TermSteps:
                 return fused(first, second, more, goal.name)
         if all(part.op == "constant" for part in parts):
             one, other = (numpy_dtype(goal.name).type(part.value) for part in parts)
-            return constant(float(getattr(np, ARITHMETIC[term.name])(one, other)), goal.name)
-        if max(digits) <= goal.precision:
-            return step(ARITHMETIC[term.name], *(in_type(goal.name, part) for part in parts))
+            return constant(float(getattr(np, term.name)(one, other)), goal.name)
+        if max(digits) <= goal.precision and all(part.op != "constant" or holds(goal, part) for part in parts):
+            return step(term.name, *(in_type(goal.name, part) for part in parts))
         exact = sum(digits) if term.name == "multiply" else self.digits_of(term, kind)
         if term.name == "divide" or exact > DIGITS:
             return unsupported()
-        return in_type(goal.name, step(ARITHMETIC[term.name], *map(double, parts)))
+        return in_type(goal.name, step(term.name, *map(double, parts)))
 
     def digits_of(self, term: Term, kind: FloatType) -> int:
         """How many binary digits a number has at most; more than float64's where that is not known."""
@@ -171,27 +174,27 @@ def line_of(label: str) -> str:
     return "".join(letter if letter.isalnum() else "_" for letter in label).strip("_")
 
 
-Write = Callable[[TermSteps, Term, list[Computed]], Computed]
+Write = Callable[[TermSteps, Term, FloatType], Computed]
 
 
-def exactly(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+def exactly(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
     """A sum or a product that is not rounded: float64 has all its digits."""
-    if all(part.type == DOUBLE for part in parts) and term.name != "multiply":  # whole numbers
-        return step(ARITHMETIC[term.name], *parts)
-    if steps.digits_of(term, steps.problem.working) > DIGITS:
+    parts = steps.parts(term, kind)
+    whole = all(part.type == DOUBLE for part in parts) and term.name != "multiply"
+    if not whole and steps.digits_of(term, kind) > DIGITS:
         return unsupported()
-    return step(ARITHMETIC[term.name], *map(double, parts))
+    return step(term.name, *map(double, parts))
 
 
-def chosen(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
-    alike_ = alike(parts)
+def chosen(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
+    parts = alike(steps.parts(term, kind))
     if term.name == "clamp":
-        return step("clamp", *alike_)
-    return reduce(lambda one, other: step(CHOICES[term.name], one, other), alike_)
+        return step("clamp", *parts)
+    return reduce(partial(step, CHOICES[term.name]), parts)
 
 
-def converted(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
-    (part,) = parts
+def converted(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
+    (part,) = steps.parts(term, kind)
     if term.constant in FLUSHES:
         return flushed(part, FLUSHES[term.constant])
     if term.constant in (to.FLOAT16, to.BFLOAT16):
@@ -199,21 +202,34 @@ def converted(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
     return unsupported()
 
 
-def between_ends(steps: TermSteps, term: Term, parts: list[Computed]) -> Computed:
+def between_ends(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
     ends = (constant(end, name=name) for end, name in zip(term.constant, ("LOWEST", "HIGHEST"), strict=True))
-    return step("clamp", double(parts[0]), *ends)
+    return step("clamp", double(steps.of(term.args[0], kind)), *ends)
+
+
+def either(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
+    condition, *both = steps.parts(term, kind)
+    return where(condition, *alike(both))
+
+
+def of_step(name: str) -> Write:
+    """The step of this name."""
+    return lambda steps, term, kind: step(name, *steps.parts(term, kind))
+
+
+def compared(name: str) -> Write:
+    return lambda steps, term, kind: step(name, *alike(steps.parts(term, kind)))
 
 
 WRITERS: Mapping[str, Write] = {
     **dict.fromkeys(("add", "subtract", "multiply"), exactly),
     **dict.fromkeys(CHOICES, chosen),
-    **{name: lambda steps, term, parts: step(COMPARISONS[term.name], *alike(parts)) for name in COMPARISONS},
-    **{name: lambda steps, term, parts: step(LOGIC[term.name], *parts) for name in LOGIC},
-    **{name: lambda steps, term, parts: step(TESTS[term.name], *parts) for name in TESTS},
-    "magnitude": lambda steps, term, parts: step("abs", *parts),
-    "round": lambda steps, term, parts: MODES[term.constant](double(parts[0])),
-    "where": lambda steps, term, parts: where(parts[0], *alike(parts[1:])),
+    **{name: compared(op) for name, op in COMPARISONS.items()},
+    **{name: of_step(op) for name, op in OF_ONE.items()},
+    **{name: of_step(name) for name in LOGIC},
+    "round": lambda steps, term, kind: MODES[term.constant](double(steps.of(term.args[0], kind))),
+    "where": either,
     "to-ends": between_ends,
-    "to-float": lambda steps, term, parts: cast(term.constant.kind.name, parts[0]),
+    "to-float": lambda steps, term, kind: cast(term.constant.kind.name, steps.of(term.args[0], kind)),
     "changed": converted,
 }

@@ -18,7 +18,6 @@ from tiebreak.conformance.variants import mutant as wrongly
 from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.changes import Change, everywhere, operands_of, with_change
 from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, changed, posed, written
-from tiebreak.conformance.variants.number_changes import flushed_in
 from tiebreak.conformance.variants.places import PLACES, misplaced
 from tiebreak.golden.arithmetic import term as of
 from tiebreak.golden.arithmetic.doubles import DOUBLE
@@ -353,7 +352,7 @@ def by_compiler(call: NodeCall, problem: Elementwise, *, flushes: bool, moved: b
 
     A node with reversed limits, or two levels and equal ones, goes to it or has the formula.
     """
-    levels, flush = problem.constants["levels"], to.flushed if flushes else to.as_is
+    levels, flush = problem.constants["levels"], to.FLUSH.function if flushes else to.as_is
     if moved and levels not in STEPS:
         raise ValueError("limits are not rebuilt")
     pairs = zip(problem.kinds, problem.operands, strict=True)
@@ -572,7 +571,7 @@ LIKELY = (
     Wrong("does-not-round", "nearest", kernel(partial(folded_wide, rounds=False))),
     Wrong("quantize-and-dequantize", "sum", kernel(dequantized)),
     Wrong("quantize-and-dequantize-unshifted", "sum", kernel(lambda k: rounded(k.clipped * k.factor, EVEN) * k.unit)),
-    Wrong("flushes-range", "quotient", number(WIDTH, lambda k: flushed_in(k.p.working)(k.width))),
+    Wrong("flushes-range", "quotient", number(WIDTH, lambda k: to.flushed_in(k.p.working)(k.width))),
     Wrong("output-step-first", "fraction", ALONE["result:step"].mutant),
     Wrong("input-scale-first", "quotient", ALONE["position:factor"].mutant),
     Wrong("scale-and-step-first", "quotient", as_one("position:factor", "result:step")),
@@ -606,7 +605,7 @@ LIKELY = (
         Wrong(f"computes-in:{kind}, x compared in its own type", "quotient", inside_in(kind))
         for kind in ("float32", "float16", "bfloat16", "float64")
     ),
-    Wrong("flushes-inputs", "quotient", written(lambda p: by.of_operand("x", flushed_in(p.working)))),
+    Wrong("flushes-inputs", "quotient", written(lambda p: by.of_operand("x", to.flushed_in(p.working)))),
     Wrong("flushes-outputs", "quotient", by.flushes("to-float") + PLAIN_ZEROS),
     *known("takes-input-limits-for-output", "output-limits-in-bfloat16", "one-for-all:output limit"),
     Wrong("limits-repeat", "projection", laid("ranges-repeat")),

@@ -15,23 +15,19 @@ from tiebreak.conformance.operators.tensorflow_dequantize_variants import (
     OF_RESULT,
     OF_SCALED,
     added,
+    moved,
     offset,
 )
-from tiebreak.conformance.operators.wrong_ranges import given_range
 from tiebreak.conformance.operators.wrong_terms import facet_of
 from tiebreak.conformance.semantics.model import Facet, Probe, Semantics, Value
 from tiebreak.conformance.semantics.precisions import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, TermChange
-from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import Change, at, matched
-from tiebreak.conformance.variants.mutant import Mutant, written
+from tiebreak.conformance.variants.changes import matched
 from tiebreak.golden.arithmetic.doubles import DOUBLE
-from tiebreak.golden.arithmetic.term import AWAY, DOWN, Term, equal, rounded, step, where
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
+from tiebreak.golden.arithmetic.term import AWAY, Term, step
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.problem import Elementwise
-from tiebreak.golden.rounding import EVEN
 
 SUBNORMALS = facet_of(
     "subnormals",
@@ -78,34 +74,6 @@ def of_combined(kind: IntegerType, narrow: bool) -> Iterator[Facet]:
 
 
 DOUBLE_AFTER_SCALE = TermChange("double-after-scale", "range_scale is made of float32 steps, the rest is of doubles")
-SINGLE_STEPS = TermChange(
-    "float32",
-    "every step is rounded to float32",
-    by.all_numbers_in(FLOAT_TYPES["float32"]),
-    "min-first-in-float32",
-)
-
-
-def start(change: Callable[[Term, Term], Term]) -> Mutant:
-    """Another number for min_range where it is added, from it and range_scale; itself if the range has no width."""
-
-    def make(p: Elementwise) -> Change:
-        low, high = given_range(p)
-
-        def found(one: Term) -> Term | None:
-            parts = matched(one, "add")
-            if not parts:
-                return None
-            factor = matched(parts[1], "multiply")[1]
-            return step(where(equal(low, high), low, change(low, factor)) + parts[1], DOUBLE)
-
-        return at("TFD-M2", found)
-
-    return written(make)
-
-
-def multiple(mode: str) -> Mutant:
-    return start(lambda low, factor: step(rounded(step(low / factor), mode) * factor, DOUBLE))
 
 
 def distributed(x: Term, factor: Term, low: Term) -> Term:
@@ -113,25 +81,19 @@ def distributed(x: Term, factor: Term, low: Term) -> Term:
     return step(step(number * factor, DOUBLE) + step(low - step(lowest * factor, DOUBLE), DOUBLE), DOUBLE)
 
 
-MINIMA = (
-    AS_GIVEN := TermChange("as-given", "min_range is added as it is"),
-    NEAREST_AWAY := TermChange(
-        "nearest-away",
-        "min_range moves to the nearest multiple of range_scale, of two to the one away from zero",
-        multiple(AWAY),
-        "moves-minimum:to the nearest multiple, away from zero",
-    ),
-    TermChange(
-        "nearest-even",
-        "min_range moves to the nearest multiple of range_scale, of two to the even one",
-        multiple(EVEN),
-        "moves-minimum",
-    ),
-    TermChange("down", "min_range moves down to a multiple of range_scale", multiple(DOWN), "moves-minimum-down"),
-    NOT_ADDED := TermChange(
-        "none", "min_range is not added", added(lambda x, factor, low: step(0 * low + x * factor, DOUBLE)), "no-minimum"
-    ),
+NEAREST_AWAY = TermChange(
+    "nearest-away",
+    "min_range moves to the nearest multiple of range_scale, of two to the one away from zero",
+    moved(AWAY),
+    "moves-minimum:to the nearest multiple, away from zero",
 )
+NOT_ADDED = TermChange(
+    "none",
+    "min_range is not added",
+    added(lambda x, factor, low: step(0 * low + x * factor, DOUBLE)),
+    "no-minimum",
+)
+AS_GIVEN = TermChange("as-given", "min_range is added as it is")
 DISTRIBUTED = TermChange(
     "distributed",
     "input * range_scale, and min_range - lowest * range_scale, are added",
@@ -144,11 +106,14 @@ FROM_LOWEST = TermChange("difference-first", "(input - lowest) * range_scale is 
 def of_first(kind: IntegerType, narrow: bool) -> Iterator[Facet]:
     """Without other scales for 32 bits, of which range_adjust is 1 in float32."""
     others = (FLOAT64, BFLOAT16, *((FLOAT16,) if kind.bits == 8 else ()))
-    yield Facet("precision", (DOUBLE_AFTER_SCALE, SINGLE_STEPS, *others))
+    single = facet_of("precision", DOUBLE_AFTER_SCALE, {"float32": "min-first-in-float32"}, OF_FIRST).values
+    yield Facet("precision", (*single, *others))
     scales = {"one-division": "one-division", "without-adjust": "no-range-adjust"}
     adjusted = TermChange("adjusted", "the width * range_adjust / 2^bits, each step rounded")
     yield facet_of("scaling", adjusted, {} if kind.bits == 32 else scales, OF_FIRST)
-    yield Facet("minimum", MINIMA)
+    moves = {"nearest-even": "moves-minimum", "down": "moves-minimum-down"}
+    as_given, *moved_ = facet_of("minimum", AS_GIVEN, moves, OF_FIRST).values
+    yield Facet("minimum", (as_given, NEAREST_AWAY, *moved_, NOT_ADDED))
     without_lowest = facet_of("position", FROM_LOWEST, {"without-lowest": "no-lowest"}, OF_FIRST).values[1]
     yield Facet("position", (FROM_LOWEST, *((DISTRIBUTED, without_lowest) if kind.signed else ())))
     yield SUBNORMALS

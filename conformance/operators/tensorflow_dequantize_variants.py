@@ -162,13 +162,22 @@ def added(change: Callable[[Term, Term, Term], Term]) -> Mutant:
 
 
 def moved(mode: str) -> Mutant:
-    """min_range moves to a multiple of the scale."""
+    """min_range moves to a multiple of the scale, unless the range has no width."""
 
-    def change(x: Term, factor: Term, low: Term) -> Term:
-        start = step(rounded(step(low / factor), mode) * factor, DOUBLE)
-        return step(start + step(x * factor, DOUBLE), DOUBLE)
+    def make(p: Elementwise) -> Change:
+        low, high = given_range(p)
 
-    return added(change)
+        def change(one: Term) -> Term | None:
+            parts = matched(one, "add")
+            if not parts:
+                return None
+            factor = matched(parts[1], "multiply")[1]
+            multiple = step(rounded(step(low / factor), mode) * factor, DOUBLE)
+            return step(where(equal(low, high), low, multiple) + parts[1], DOUBLE)
+
+        return at("TFD-M2", change)
+
+    return written(make)
 
 
 def moved_in_float32(p: Elementwise) -> Change:
@@ -319,7 +328,7 @@ OF_FIRST = (
     ),
     *of_place(
         "sum",
-        often("min-first-in-float32", "double-steps", added(lambda x, factor, low: step(low + step(step(x) * factor)))),
+        often("min-first-in-float32", "double-steps", by.all_numbers_in(FLOAT_TYPES["float32"])),
         often("moves-minimum", "min-first", moved(EVEN)),
         often("moves-minimum-down", "min-first", moved(DOWN)),
         often("no-minimum", "min-first", added(lambda x, factor, low: x * factor)),

@@ -26,7 +26,6 @@ cdef extern from "steps.h" nogil:
     void saturate_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, int64_t *codes,
                           double *stages, size_t n)
     void sum_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, double *sums, size_t n)
-    void clamp_doubles(const double *v, double low, double high, int64_t *codes, double *stages, size_t n)
     void add_to_odd(const double *products, const double *added, int each, double *sums, size_t n)
     void bits_of_singles(const uint32_t *v, int64_t nan_code, int64_t *codes, size_t n)
     void words_of_ordinals(const int64_t *ordinals, uint32_t *words, size_t n)
@@ -108,18 +107,6 @@ def sums(const double[::1] whole, const int64_t[::1] zero_point, double lowest, 
         with nogil:
             sum_doubles(&whole[0], &zero_point[0], each, r, kind, &to[0], n)
     return found
-
-
-def clamped(const double[::1] values, double lowest, double highest):
-    """The values clamped to a range, as codes (int64, 0 for NaN) and as they are (float64)."""
-    cdef Py_ssize_t n = values.shape[0]
-    codes, stages = np.empty(n, np.int64), np.empty(n)
-    cdef int64_t[::1] c = codes
-    cdef double[::1] s = stages
-    if n:
-        with nogil:
-            clamp_doubles(&values[0], lowest, highest, &c[0], &s[0], n)
-    return codes, stages
 
 
 def odd_sums(const double[::1] products, const double[::1] added):

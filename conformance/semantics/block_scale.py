@@ -151,12 +151,6 @@ class AskedRule:
     cause: str
 
 
-class ScaleOfBlock(NamedTuple):
-    """The one facet."""
-
-    exponent: AskedRule
-
-
 @cache
 def rule_facets() -> tuple[Facet, ...]:
     return (

@@ -147,13 +147,6 @@ void sum_doubles(const double *w, const int64_t *z, int each, range_t r, int kin
     for (size_t i = 0; i < n; i++) sums[i] = sum_of(w[i], each ? z[i] : *z, r, kind);
 }
 
-CLONES void clamp_doubles(const double *v, double low, double high, int64_t *codes, double *stages, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        stages[i] = clamped(v[i], low, high);
-        codes[i] = v[i] == v[i] ? (int64_t)stages[i] : 0;
-    }
-}
-
 /*
  * A product and a number added, rounded to odd: rounding the sum again, to fewer digits, does no harm. The product must
  * be exact. A sum of 0 is exact, so that the sum's bits count its magnitude.

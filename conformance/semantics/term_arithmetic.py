@@ -7,7 +7,7 @@ a rewrite of a step of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce, singledispatchmethod
@@ -28,18 +28,17 @@ from tiebreak.conformance.semantics.model import (
     valid_candidates,
 )
 from tiebreak.conformance.semantics.precisions import Precision
-from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNCATE, RoundMode
+from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, TRUNCATE, RoundMode
 from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.changes import everywhere
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.conformance.variants.monotone import never_turns, staged_number
-from tiebreak.conformance.variants.mutant import Mutant, ProblemForm, changed, term_of
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, changed
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.arithmetic.term import Term, step
 from tiebreak.golden.elements import FloatType, decode, encode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, array_of, codes_of
-from tiebreak.golden.problems import problems_of
 
 LAST = ("precision", "subnormals")  # facets whose changes are of all steps, whatever the others made of them
 AS_WRITTEN = Mutant(())
@@ -69,12 +68,15 @@ class TermArithmetic(FiniteOnly):
     terms: dict[Semantics, Term] = field(default_factory=dict)
 
     @cached_property
+    def call(self) -> NodeCall:
+        """A call with one element: what is asked of it is asked of each."""
+        shapes = ((1,), *[()] * len(self.node.inputs))
+        ones = (np.ones(shape, tensor.dtype) for shape, tensor in zip(shapes, self.node.inputs, strict=False))
+        return NodeCall(self.node, tuple(ones))
+
+    @property
     def problem(self) -> Elementwise:
-        """What is asked of each element, whatever its operands."""
-        one = tuple(np.ones((1,) if not n else (), tensor.dtype) for n, tensor in enumerate(self.node.inputs))
-        found = problems_of(Probe(one[0], one[1:]).case(self.node, 0))[0]
-        assert isinstance(found, Elementwise)
-        return found
+        return self.call.outputs[0][0]
 
     @property
     def documented(self) -> Semantics:
@@ -102,12 +104,16 @@ class TermArithmetic(FiniteOnly):
     def term(self, semantics: Semantics) -> Term:
         """The term of a combination, in which each value has made its change."""
         if semantics not in self.terms:
-            found = everywhere(term_of(ProblemForm(self.problem)), partial(as_computed, self.problem.working))
             pairs = sorted(zip(self.facets, semantics, strict=True), key=lambda pair: pair[0].name in LAST)
-            whole = reduce(Mutant.__add__, (self.mutant_of(value) for _, value in pairs))
-            problem = self.problem
-            for change in (*whole.asked, *whole.changes):
-                problem, found = change(None, problem, found)  # type: ignore[arg-type]
+            documented = self.documented
+            others = (self.mutant_of(value) for _, value in pairs if value not in documented)
+            whole = reduce(Mutant.__add__, others, AS_WRITTEN)
+            problem, found = self.call.outputs[0]
+            for change in whole.asked:
+                problem, found = change(self.call, problem, found)
+            found = everywhere(found, partial(as_computed, problem.working))
+            for change in whole.changes:
+                problem, found = change(self.call, problem, found)
             self.terms[semantics] = found
         return self.terms[semantics]
 
@@ -118,19 +124,11 @@ class TermArithmetic(FiniteOnly):
 
     @mutant_of.register
     def of_mode(self, value: RoundMode) -> Mutant:
-        if value is MODES.get(self.problem.mode):
-            return AS_WRITTEN
         return changed(by.rounding(SUMS[value] if value.sum else by.in_mode(value.id)))
 
     @mutant_of.register
     def of_precision(self, value: Precision) -> Mutant:
-        return (
-            AS_WRITTEN if value is self.documented_value(self.by_name["precision"]) else by.all_numbers_in(value.type)
-        )
-
-    @cached_property
-    def by_name(self) -> Mapping[str, Facet]:
-        return {facet.name: facet for facet in self.facets}
+        return by.all_numbers_in(value.type)
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         return (codes for codes, _ in self.staged(probe, semantics))

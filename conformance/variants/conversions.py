@@ -14,11 +14,11 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, scaled
 from tiebreak.golden.problem import Array
 
 TF32_BITS, BFLOAT16_BITS = 11, 8
 EPSILON = 2.0**-23
-LEAST_NORMAL = 2.0**-126  # of float32
 Change = Callable[[Array], Array]
 
 
@@ -118,9 +118,14 @@ RESULTS: Mapping[str, Change] = {
 }
 
 
-def flushed(values: Array) -> Array:
-    """Subnormal float32 numbers as 0 of their sign."""
-    return np.where(np.abs(values) < LEAST_NORMAL, np.copysign(np.zeros_like(values), values), values)
+def below_to_zero(bound: float, values: Array) -> Array:
+    """Numbers nearer to 0 than a bound as 0 of their sign."""
+    return np.where(np.abs(values) < bound, np.copysign(np.zeros_like(values), values), values)
+
+
+def flushed_in(kind: FloatType) -> Conversion:
+    """A type's subnormal numbers as 0 of their sign."""
+    return Conversion(f"flushed {kind.name}", partial(below_to_zero, float(scaled(1, kind.emin))))
 
 
 def as_x86_casts(values: Array, bits: int = 32) -> Array:
@@ -156,7 +161,7 @@ SIX_DIGITS = Conversion("six digits", of_six_digits)
 POWER_BELOW = Conversion("the power of two below", to_power_of_two_below)
 POWER_ABOVE = Conversion("the power of two above", to_power_of_two_above)
 TF32 = Conversion("TF32", in_tf32)
-FLUSH = Conversion("subnormals to zero", flushed)
+FLUSH = flushed_in(FLOAT_TYPES["float32"])
 ESTIMATE = Conversion("the estimate of the reciprocal, of 12 bits", estimate)
 X86_CAST = Conversion("a cast to int32 as on x86", as_x86_casts)
 X86_CAST_64 = Conversion("a cast to int64 as on x86", partial(as_x86_casts, bits=64))

@@ -54,7 +54,8 @@ def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
     own = term.constant or kind
     if own is not None and own.name in ("float32", "float16"):  # as NumPy rounds
-        return plain(to_odd(part.values, np.asarray(part.rest)).astype(own.name).astype(np.float64))
+        values = part.values if type(part.rest) is float else to_odd(part.values, np.asarray(part.rest))
+        return plain(values.astype(own.name).astype(np.float64))
     return part if own is None else in_type(part, own)
 
 
@@ -112,10 +113,6 @@ def of_ends(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     return replace(part, values=values, states=np.full((), IN_RANGE))
 
 
-def of_nothing(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
-    return Column(np.full((), np.nan), NOTHING, NOTHING)
-
-
 def of_float(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     """A float's code, with the sign of a zero."""
     found, (part,) = working.of_float(run, term, kind), run.parts(term, kind)
@@ -146,5 +143,4 @@ RULES: dict[str, Rule] = {
     "changed": of_changed,
     "wrap": of_wrap,
     "to-ends": of_ends,
-    "undefined": of_nothing,
 }

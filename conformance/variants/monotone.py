@@ -9,15 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tiebreak.conformance.variants import conversions as to
-from tiebreak.conformance.variants.number_changes import flushed_in
 from tiebreak.golden.arithmetic.term import Term, steps_of
 from tiebreak.golden.elements import FLOAT_TYPES
 
 Direction = tuple[tuple[str, Term | None], ...] | None  # None: the step may turn
 KEEP = ("step", "held", "round", "clamp", "least", "greatest", "to-ends", "to-float", "whole", "in-precision", "add")
 KEEPING = (  # conversions
-    *(to.FLOAT16, to.BFLOAT16, to.TF32, to.FLUSH, to.CUT_TO_BFLOAT16, to.CUT_TO_FLOAT32),
-    *map(flushed_in, FLOAT_TYPES.values()),
+    *(to.FLOAT16, to.BFLOAT16, to.TF32, to.CUT_TO_BFLOAT16, to.CUT_TO_FLOAT32),
+    *map(to.flushed_in, FLOAT_TYPES.values()),
 )
 
 

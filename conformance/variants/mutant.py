@@ -77,11 +77,8 @@ class NodeCall:
         The input's elements are numbered, digit by digit, with codes that its type has.
         """
         own, kind = self.inputs[number], self.outputs[0][0].kinds[number]
-        base, weight, found = (
-            1 << min(kind.bits - 1, 32),
-            1,
-            np.zeros(self.outputs[0][0].operands[number].size, np.int64),
-        )
+        base, weight = 1 << min(kind.bits - 1, 32), 1
+        found = np.zeros(self.outputs[0][0].operands[number].size, np.int64)
         while weight == 1 or weight < own.size:
             digits = array_of(kind.name, own.shape, np.arange(own.size) // weight % base)
             inputs = (*self.inputs[:number], digits, *self.inputs[number + 1 :])

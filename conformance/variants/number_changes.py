@@ -23,7 +23,7 @@ from tiebreak.golden.arithmetic.term import (
     wrapped,
 )
 from tiebreak.golden.arithmetic.text import text_of
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, scaled
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import EVEN
 
@@ -89,7 +89,7 @@ def is_integer(term: Term, problem: Problem) -> bool:
 
 def without_subnormals(kind: str, values: Array) -> Array:
     """Values rounded to a type whose subnormal numbers are zero."""
-    return flushed_in(FLOAT_TYPES[kind]).function(to.through(kind, values))
+    return to.flushed_in(FLOAT_TYPES[kind]).function(to.through(kind, values))
 
 
 def in_kind(kind: FloatType) -> Callable[[Term], Term]:
@@ -106,15 +106,6 @@ def to_multiple(bits: int, whole_: Callable[[Array], Array], values: Array) -> A
 
 def nearest_power(values: Array) -> Array:
     return np.copysign(np.exp2(np.rint(np.log2(np.abs(values)))), values)
-
-
-def below_to_zero(bound: float, values: Array) -> Array:
-    return np.where(np.abs(values) < bound, np.copysign(0.0, values), values)
-
-
-def flushed_in(kind: FloatType) -> to.Conversion:
-    """A type's subnormal numbers as 0 of their sign."""
-    return converted(f"flushed {kind.name}", partial(below_to_zero, float(scaled(1, kind.emin))))
 
 
 def raised(bound: float, values: Array) -> Array:
@@ -136,7 +127,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     yield "number-cut-off-to:float32", to.CUT_TO_FLOAT32
     yield "number-saturates-in:float16", converted("saturating float16", to.in_saturating_float16)
     for kind in ("float32", *HALF_TYPES):
-        yield f"number-flushed-in:{kind}", flushed_in(FLOAT_TYPES[kind])
+        yield f"number-flushed-in:{kind}", to.flushed_in(FLOAT_TYPES[kind])
     yield "number-taken-as:0", lambda number: lifted(0)
     yield "number-taken-as:1", lambda number: lifted(1)
     yield "number-negated", lambda number: 0 - number
@@ -162,7 +153,7 @@ def real_conversions() -> Iterator[tuple[str, Callable[[Term], Term]]]:
     for text in (*SMALL, "1.1920929e-07"):
         yield f"number-plus-small:{text}", partial(plus, Fraction(float32(text)))
         yield f"number-raised-to:{text}", converted(f"at least {text}", partial(raised, float32(text)))
-        yield f"number-to-zero-below:{text}", converted(f"zero below {text}", partial(below_to_zero, float32(text)))
+        yield f"number-to-zero-below:{text}", converted(f"zero below {text}", partial(to.below_to_zero, float32(text)))
 
 
 def cut_to(kind: str, values: Array) -> Array:

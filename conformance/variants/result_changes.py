@@ -10,7 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import matched
-from tiebreak.conformance.variants.number_changes import Named, below_to_zero, converted, flushed_in
+from tiebreak.conformance.variants.number_changes import Named, converted
 from tiebreak.conformance.variants.one_step import toward
 from tiebreak.golden.arithmetic.term import (
     AWAY,
@@ -78,7 +78,7 @@ def of_float(site: Term, problem: Problem) -> Iterator[Named]:
     ways = {"down": DOWN, "up": UP, "toward zero": TOWARD_ZERO, "ties away from zero": AWAY, "ties upward": UPWARD}
     for way, mode in ways.items():
         yield f"number-rounds:the result,{way}", replace(site, args=(toward(value, kind, mode),))
-    yield "flushes-outputs", replace(site, args=(flushed_in(kind)(step(value)),))
+    yield "flushes-outputs", replace(site, args=(to.flushed_in(kind)(step(value)),))
     rounded_first = converted(f"flushed after {kind.name}", partial(flushed_after, kind))
     yield "number-flushed-in:the rounded result," + kind.name, replace(site, args=(rounded_first(step(value)),))
     for beyond in ("ieee", "largest"):
@@ -108,4 +108,4 @@ def instead_of(condition: Callable[[Array], Array], number: float, values: Array
 def flushed_after(kind: FloatType, values: Array) -> Array:
     """As after rounding to the type's precision: what rounds up to the least normal number stays."""
     least_normal = float(scaled(1, kind.emin))
-    return below_to_zero(least_normal * (1 - 2.0 ** -(kind.precision + 1)), values)
+    return to.below_to_zero(least_normal * (1 - 2.0 ** -(kind.precision + 1)), values)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
+from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants.changes import Change, everywhere, matched, of_operation, operands_of
 from tiebreak.conformance.variants.mutant import Mutant, changed, written
-from tiebreak.conformance.variants.number_changes import flushed_in, is_integer
+from tiebreak.conformance.variants.number_changes import is_integer
 from tiebreak.golden.arithmetic.term import (
     DOWN,
     TOWARD_ZERO,
@@ -116,9 +117,8 @@ def inverse(number: Term) -> Term:
     if parts := matched(number, "divide"):
         return step(parts[1] / parts[0])
     if number.name in ("least", "greatest"):
-        return replace(
-            number, name="greatest" if number.name == "least" else "least", args=tuple(map(inverse, number.args))
-        )
+        other = "greatest" if number.name == "least" else "least"
+        return replace(number, name=other, args=tuple(map(inverse, number.args)))
     if number.name == "where":
         return replace(number, args=(number.args[0], *map(inverse, number.args[1:])))
     return step(1 / number)
@@ -142,7 +142,6 @@ def of_scaled(change: Callable[[Term, Term], Term]) -> Change:
 
 # Formulas.
 
-ROUNDED = ("add", "subtract", "multiply", "divide")
 EXACT = "exact"
 
 
@@ -155,7 +154,7 @@ def stepped(formula: Term) -> Term:
     """A formula of operands in which each sum, product and quotient is a step but for exact ones."""
 
     def change(one: Term) -> Term | None:
-        return (one.named("") if one.label == EXACT else step(one)) if one.name in ROUNDED else None
+        return (one.named("") if one.label == EXACT else step(one)) if one.name in ARITHMETIC else None
 
     return everywhere(formula, change)
 
@@ -203,7 +202,7 @@ def flushes(*parts: str) -> Mutant:
     """Subnormal numbers of the type are 0: operands, what steps give, or real results ("to-float")."""
 
     def make(p: Elementwise) -> Change:
-        flush = flushed_in(p.working)
+        flush = to.flushed_in(p.working)
         at_end = of_result(flush)
         return lambda one: (at_end if one.name == "to-float" else flush)(one) if one.name in parts else None
 
@@ -222,14 +221,7 @@ def all_numbers_in(kind: FloatType) -> Mutant:
                 own = replace(own, args=tuple(arg if arg.name == "step" else step(arg) for arg in own.args))
             return replace(one, constant=None, args=(own,))
 
-        def change(one: Term) -> Term | None:
-            if one.name not in ("to-ends", "to-float"):
-                return None
-            own = as_written(one.args[0])
-            put_out = own if one.name == "to-ends" else step(own)
-            return replace(one, args=(in_type(everywhere(put_out, inner), kind),))
-
-        return change
+        return computed_in(kind, inner)
 
     return written(make)
 
@@ -247,6 +239,12 @@ def steps_in(kind: FloatType, p: Elementwise, *, operands: bool = False) -> Chan
             return replace(one, constant=None)
         is_real = one.name == "operand" and isinstance(p.kinds[one.constant[0]], FloatType)
         return held(one, kind) if operands and is_real else None
+
+    return computed_in(kind, inner)
+
+
+def computed_in(kind: FloatType, inner: Change) -> Change:
+    """A change of results whose numbers are changed by `inner` and rounded to a type, a real result, too."""
 
     def change(one: Term) -> Term | None:
         if one.name not in ("to-ends", "to-float"):
