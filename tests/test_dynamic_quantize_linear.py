@@ -19,7 +19,7 @@ from tiebreak.conformance.cases.generators import cases, generate_cases
 from tiebreak.conformance.judging.chained import CHAINED, chain_rows, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_mistakes import in_form
+from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_variants import in_form
 from tiebreak.conformance.running.explaining import all_deviating, evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of

@@ -12,7 +12,7 @@ from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situ
 from tiebreak.conformance.operators.drawn_tensors import repeat, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest, StagedSemantics
-from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.authorities_stages import OF_DYNAMIC

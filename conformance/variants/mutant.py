@@ -146,11 +146,12 @@ class Mutant:
 
 
 def posed(change: Callable[[NodeCall, Elementwise], Elementwise]) -> Mutant:
-    """Something else is asked: of other operands, or by other attributes."""
+    """Something else is asked: of other operands, or by other attributes, which the term may depend on."""
 
     def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
         new = change(call, problem)
-        return (problem, term) if new is problem else (new, term_of(ProblemForm(new)))
+        own = ProblemForm(new)
+        return new, term if own == ProblemForm(problem) else term_of(own)
 
     return Mutant((), (apply,))
 
