@@ -9,7 +9,7 @@ import pytest
 from causes_of_records import causes_of
 
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.stablehlo_uniform_quantize_flushed import IN_VECTORS
+from tiebreak.conformance.operators.stablehlo_uniform_quantize_variants import IN_VECTORS
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import file_name

@@ -204,7 +204,7 @@ def test_parameters_come_from_a_wrong_place(place: str, order: list[int]) -> Non
 def test_indices_of_parameters_that_are_more_than_a_type_numbers() -> None:
     count = 300
     x = np.zeros((2, count), np.float32)
-    ends = np.full(count, 1, np.float32)
+    ends = 1 + np.arange(count, dtype=np.float32) % 7
     call = NodeCall(node_of("SCALED", axis=1), (x, -ends, ends))
     assert call.indices(2).tolist() == [*range(count)] * 2
 

@@ -54,9 +54,13 @@ def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
     own = term.constant or kind
     if own is not None and own.name in ("float32", "float16"):  # as NumPy rounds
-        values = part.values if type(part.rest) is float else to_odd(part.values, np.asarray(part.rest))
-        return plain(values.astype(own.name).astype(np.float64))
+        return plain(odd(part).astype(own.name).astype(np.float64))
     return part if own is None else in_type(part, own)
+
+
+def odd(part: Column) -> Array:
+    """float64 numbers that are rounded further as the exact ones are."""
+    return part.values if type(part.rest) is float else to_odd(part.values, np.asarray(part.rest))
 
 
 def of_pair(operation: Callable[[Array, Array], tuple[Array, Array]]) -> Rule:
@@ -79,7 +83,7 @@ def of_where(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column
 
 
 def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
-    return plain(round_array(run.part(term.args[0], kind).values, term.constant))
+    return plain(round_array(odd(run.part(term.args[0], kind)), term.constant))
 
 
 def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:

@@ -24,7 +24,7 @@ from tiebreak.golden.arithmetic.term import Numeric, Term, steps_of
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.problem import Array, Elementwise, array_of
+from tiebreak.golden.problem import Array, Elementwise, array_of, codes_of
 
 Output = tuple[Elementwise, Term]  # what is asked of its elements, and how it is computed
 WrongOutput = Callable[["NodeCall", Elementwise, Term], Output]
@@ -74,16 +74,16 @@ class NodeCall:
     def indices(self, number: int) -> Array:
         """Which element of an input each element of the first output takes, by the operands that the document gives it.
 
-        The input's elements are numbered, digit by digit, with codes that its type has.
+        The input's elements are numbered, digit by digit, with codes that some have. Of equal ones each is the first.
         """
         own, kind = self.inputs[number], self.outputs[0][0].kinds[number]
-        base, weight = 1 << min(kind.bits - 1, 32), 1
+        codes, weight = np.unique(codes_of(own)), 1
         found = np.zeros(self.outputs[0][0].operands[number].size, np.int64)
-        while weight == 1 or weight < own.size:
-            digits = array_of(kind.name, own.shape, np.arange(own.size) // weight % base)
+        while weight < own.size and codes.size > 1:
+            digits = array_of(kind.name, own.shape, codes[np.arange(own.size) // weight % codes.size])
             inputs = (*self.inputs[:number], digits, *self.inputs[number + 1 :])
-            found += self.problems_with(inputs)[0].operands[number].astype(np.int64) * weight
-            weight *= base
+            found += np.searchsorted(codes, self.problems_with(inputs)[0].operands[number]) * weight
+            weight *= codes.size
         return found
 
 

@@ -78,10 +78,10 @@ CHANNEL_NAMES: Mapping[str, str] = {  # of the places of a scale and a zero poin
 
 
 def misplaced(places: Mapping[int, Place], *, only: str) -> Mutant:
-    """Elements of the output `only` take these inputs from elsewhere, if they have several elements."""
+    """Elements of the output `only` take these inputs from elsewhere, if a node has them and they several elements."""
 
     def pose(call: NodeCall, problem: Elementwise) -> Elementwise:
-        several = [number for number in places if call.inputs[number].size > 1]
+        several = [number for number in places if number < len(call.inputs) and call.inputs[number].size > 1]
         if problem.output != only or not several or not problem.operands[0].size:
             return problem
         operands = list(problem.operands)
