@@ -133,10 +133,11 @@ IN_X_TYPE = at_once(
     with_factor(UNROUNDED, lambda p, one, encode: in_x_type(p, amax_of(p) / SIX) * encode),
     with_factor(PRODUCT, lambda p, one, encode: in_x_type(p, operands_of(p)["x"] / scale_in(one)) * encode),
 )
+UNROUNDED_DIVIDES = at_label(SCALE, lambda p, one: step(one.args[0].args[0]).named(SCALE), only="elements")
 LEVELS: tuple[Wrong, ...] = (
     *of_place(
         "level",
-        often("global-amax-ignored", "global", posed(without_whole)),
+        often("global-amax-ignored", "global", Mutant((), (*posed(without_whole).asked, READ))),
         often("global-scale-without-six", "global", converted(lambda whole: 6 * whole, GLOBAL)),
     ),
     *of_place("level unrounded product", often("global-scale-divides", "global", DIVIDES)),
@@ -147,25 +148,12 @@ LEVELS: tuple[Wrong, ...] = (
         often("amax-times-sixth", "scales", of_unrounded(lambda amax, encode: step(amax * SIXTH) * encode)),
     ),
 )
+BY_DIVISION = of_product(lambda x, scale, encode: x / step(scale * step(1 / encode)))
 SCALED: tuple[Wrong, ...] = (
-    *of_place(
-        "product",
-        often(
-            "divides-by-scale",
-            "elements",
-            of_product(lambda x, scale, encode: x / step(scale * step(1 / encode))),
-        ),
-    ),
+    *of_place("product", often("divides-by-scale", "elements", BY_DIVISION)),
     *of_place("unrounded product", often("divides-in-x-type", "elements", IN_X_TYPE)),
     *of_place("product", often("global-scale-over-scale", "global-elements", of_product(over_scale))),
-    *of_place(
-        "divisor",
-        often(
-            "divides-by-unrounded-scale",
-            "elements",
-            at_label(SCALE, lambda p, one: one.args[0].args[0], only="elements"),
-        ),
-    ),
+    *of_place("divisor", often("divides-by-unrounded-scale", "elements", UNROUNDED_DIVIDES)),
 )
 
 # The scale
@@ -179,7 +167,7 @@ def of_scale(name: str, change: to.Change) -> Mutant:
         def found(one: Term) -> Term | None:
             if p.output == "scales":
                 return conversion(one) if one.label == UNROUNDED else None
-            return conversion(one.args[0].args[0]).named(SCALE) if one.label == SCALE else None
+            return conversion(one.args[0].args[0]).named(SCALE) if one.name == "held" else None
 
         return found
 
