@@ -186,9 +186,9 @@ def beyond_to(code: Callable[[FloatType], int | None]) -> Mutant:
 
     def change(p: Elementwise, one: Term) -> Term | None:
         kind = p.result
-        if one.name != "to-float" or not isinstance(kind, FloatType) or kind.nan_bits is None:
+        if one.name != "to-float" or not isinstance(kind, FloatType) or (own := code(kind)) is None:
             return None
-        (number,), own = one.args, code(kind)
+        (number,) = one.args
         on_grid = to.Conversion(f"on the grid of {kind.name}", lambda values: on_the_grid(np.rint, values, kind))
         signed = where(is_negative(number), bits(own | 1 << kind.bits - 1), bits(own))
         return where(magnitude(on_grid(number)) > Fraction(p.constants["largest"]), signed, one)
