@@ -78,11 +78,10 @@ def with_factor(label: str, make: Callable[[Elementwise, Term, Term], Numeric], 
     """Another number, from the one with this name and the tensor's factor; a given one needs a global_amax."""
 
     def change(p: Elementwise, one: Term) -> Term | None:
-        has_whole = GLOBAL in p.named
-        if factor and not has_whole:
-            return None
-        whole = (factor or encoding)(list(operands_of(p).values())[-1]) if has_whole else lifted(1)
-        return step(make(p, one, whole)).named(label)
+        if GLOBAL not in p.named:
+            return None if factor else step(make(p, one, lifted(1))).named(label)
+        *_, whole = operands_of(p).values()
+        return step(make(p, one, (factor or encoding)(whole))).named(label)
 
     return at_label(label, change)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -143,7 +144,7 @@ INPUTS: Mapping[str, Mutant] = {
 
 # Elements
 
-OfKind = Callable[[Array, FloatType], Array]
+OfKind = Callable[[Array, Any], Array]  # of numbers and the element's type
 
 
 def on_the_grid(whole: to.Change, values: Array, kind: FloatType | IntegerType) -> Array:
@@ -151,25 +152,18 @@ def on_the_grid(whole: to.Change, values: Array, kind: FloatType | IntegerType) 
     return on_grid(values, kind, whole) if isinstance(kind, FloatType) else whole(values * 64) / 64
 
 
-def of_element(name: str, change: Callable[[Array, FloatType | IntegerType], Array]) -> Mutant:
-    """What is rounded to the element's type is converted first, by that type."""
+def of_element(name: str, change: OfKind, *, floats: bool = False) -> Mutant:
+    """What is rounded to the element's type is converted first; with `floats` only if that has an exponent."""
 
-    def found(p: Elementwise, one: Term) -> Term:
+    def found(p: Elementwise, one: Term) -> Term | None:
+        if floats and not isinstance(p.result, FloatType):
+            return None
         return to.Conversion(f"{name} of {p.result.name}", lambda values: change(values, p.result))(one)
 
     return at_label(QUOTIENT, found, only="elements")
 
 
-def of_float(name: str, change: OfKind) -> Mutant:
-    """The same for elements with an exponent alone."""
-
-    def found(p: Elementwise, one: Term) -> Term | None:
-        kind = p.result
-        if not isinstance(kind, FloatType):
-            return None
-        return to.Conversion(f"{name} of {kind.name}", lambda values: change(values, kind))(one)
-
-    return at_label(QUOTIENT, found, only="elements")
+of_float = partial(of_element, floats=True)
 
 
 def rounds(mode: str) -> Mutant:
