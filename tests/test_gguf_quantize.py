@@ -16,9 +16,10 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.gguf_quantize_mistakes import GgufPipeline
+from tiebreak.conformance.operators.gguf_quantize_variants import READ
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.conformance.variants.mutant import Mutant
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput
@@ -176,7 +177,7 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, to: str, key: str
 
 
 @pytest.mark.parametrize("to", TO)
-def test_the_pipeline_of_mistakes_is_right_without_one(to: str) -> None:
+def test_the_terms_of_mistakes_are_right_without_one(to: str) -> None:
     for case in vectors(to):
-        outputs = GgufPipeline()(case.node, *case.inputs)
+        outputs = Mutant((), reading=READ)(case.node, *case.inputs)
         assert judge_outputs(outputs, truths_of(case)).count(DEVIATES) == 0, case.id

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-import ml_dtypes
 import numpy as np
 import pytest
 import wrong_nvidia_nvfp4_quantize as nv
@@ -18,15 +17,10 @@ from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.chained import CHAINED, chain_row, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import (
-    TwoLevelPipeline,
-    by_distance,
-    by_division,
-    by_whole,
-    in_x_type,
-)
+from tiebreak.conformance.operators.nvidia_nvfp4_quantize_variants import PAIRS, READ, by_distance
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.conformance.variants.mutant import Mutant
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput
@@ -179,7 +173,7 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None
 
 def test_who_follows_cudnns_text_is_told_in_both_of_its_steps() -> None:
     """scale = quantize_round_up(amax / vmax), output = quantize_round_to_even(vals / scale): no rule of ours."""
-    counts = named(TwoLevelPipeline(scale=by_whole(np.ceil), scaled=by_division))
+    counts = named(next(run for cause, run in PAIRS if cause.id == "scale-rounded:up + divides-by-scale"))
     assert set(counts) == {"scales rounded up, divides by the scale"}, counts
 
 
@@ -238,16 +232,12 @@ def test_a_right_backend_conforms_to_what_is_drawn(case: Case) -> None:
     assert judge_outputs(outputs, truths_of(case)).count(DEVIATES) == 0
 
 
-def test_the_pipeline_of_mistakes_is_right_without_one() -> None:
+def test_the_terms_of_mistakes_are_right_without_one() -> None:
     for case in vectors():
-        outputs = TwoLevelPipeline()(case.node, *case.inputs)
+        outputs = Mutant((), reading=READ)(case.node, *case.inputs)
         assert judge_outputs(outputs, truths_of(case)).count(DEVIATES) == 0, case.id
 
 
 def test_the_first_element_of_least_distance_is_zero_far_beyond_and_lower_at_ties() -> None:
     found = by_distance(np.array([0.75, -1.25, 6.5, 2.0**28, -(2.0**28), np.inf]))
     assert found.tolist() == [0.5, -1, 6, 0, 0, 0]
-    kind = np.dtype(ml_dtypes.bfloat16)
-    tensor = TwoLevelPipeline().level(None, kind)
-    one, three = (np.array([number], np.float32) for number in (1, 3))
-    assert in_x_type(one, three, tensor).tolist() == [0.333984375]

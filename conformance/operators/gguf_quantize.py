@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_blocks import block_shapes, in_blocks
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.operators.gguf_quantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.gguf_quantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, StagedSemantics
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st

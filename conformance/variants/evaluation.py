@@ -9,23 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 
 from tiebreak.golden.arithmetic import working
-from tiebreak.golden.arithmetic.doubles import round_array, to_odd, two_product, two_sum
-from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.arithmetic.doubles import round_array, rounded, to_odd, two_product, two_sum
+from tiebreak.golden.arithmetic.term import FloatEnd, Term
 from tiebreak.golden.arithmetic.working import (
     NOTHING,
     ArrayEvaluation,
     Column,
     Rule,
     in_type,
+    one_by_one,
     signed_quotient,
     subtract,
 )
-from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.elements import FloatType, IntegerType, decode
 from tiebreak.golden.problem import IN_RANGE, Array
 
 FAR = 2.0**62  # farther away no integer type reaches
@@ -55,12 +56,37 @@ def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     own = term.constant or kind
     if own is not None and own.name in ("float32", "float16"):  # as NumPy rounds
         return plain(odd(part).astype(own.name).astype(np.float64))
+    if own is not None and own.bits <= 8:
+        part = replace(part, values=in_precision(part, own), rest=0.0)
     return part if own is None else in_type(part, own)
 
 
 def odd(part: Column) -> Array:
     """float64 numbers that are rounded further as the exact ones are."""
     return part.values if type(part.rest) is float else to_odd(part.values, np.asarray(part.rest))
+
+
+def in_precision(part: Column, kind: FloatType) -> Array:
+    """Numbers as a small type has them; beyond its range there is one of each sign."""
+    values = odd(part)
+    near = rounded(values, kind)
+    beyond = (np.abs(near) > magnitudes_of(kind)[-3]) & np.isfinite(values)
+    return np.where(beyond, np.copysign(2.0 ** (kind.emax + 1), values), near)
+
+
+@lru_cache(maxsize=1 << 6)
+def magnitudes_of(kind: FloatType) -> Array:
+    """A small type's numbers that are not negative, one beyond its range, and infinity."""
+    every = (float(decode(code, kind)) for code in range(kind.largest_bits + 1))
+    return np.array([*every, 2.0 ** (kind.emax + 1), np.inf])
+
+
+@lru_cache(maxsize=1 << 6)
+def codes_in_order(end: FloatEnd) -> tuple[Array, Array]:
+    """What in_precision gives, ascending, with the codes."""
+    positive = magnitudes_of(end.kind)
+    every = np.array([*-positive[:0:-1], *positive, np.nan])
+    return every, one_by_one(plain(every), every, end).values
 
 
 def of_pair(operation: Callable[[Array, Array], tuple[Array, Array]]) -> Rule:
@@ -119,9 +145,14 @@ def of_ends(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
 
 def of_float(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     """A float's code, with the sign of a zero."""
-    found, (part,) = working.of_float(run, term, kind), run.parts(term, kind)
+    (part,), end = run.parts(term, kind), term.constant
+    if end.kind.bits <= 8:
+        every, codes = codes_in_order(end)
+        found = replace(part, values=codes[np.searchsorted(every, in_precision(part, end.kind))])
+    else:
+        found = working.of_float(run, term, kind)
     is_zero = (found.values == 0) & np.signbit(part.values)
-    minus = 1 << (term.constant.kind.bits - 1)
+    minus = 1 << (end.kind.bits - 1)
     return replace(found, values=np.where(is_zero, np.array(minus, np.uint64).view(np.int64), found.values))
 
 
