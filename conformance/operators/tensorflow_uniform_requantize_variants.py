@@ -86,10 +86,6 @@ def then_clips(change: Callable[[Term, Term, IntegerType], Term]) -> Mutant:
     return rq.output(lambda one, *own: replace(one, args=(change(*own),)))
 
 
-def clamped_first(one: Term, number: Term, zero_point: Term, kind: IntegerType) -> Term:
-    return replace(one, args=(clamp(number, *one.constant) + zero_point,))
-
-
 SUM_IN_WORD = then_clips(lambda number, zero_point, kind: rq.word(rq.saturated(number) + zero_point))
 MULTIPLIED = rq.whole_number(rq.once) + SUM_IN_WORD
 
@@ -163,14 +159,18 @@ STEPS = (
         Wrong(f"wraps:{ENDS_LAST}", "range", then_clips(lambda number, point, kind: wrapped(number + point, kind))),
         Wrong(f"clamps-before-zero-point-and-wraps:{ENDS_LAST}", "range", TYPE_FIRST),
         often("wraps", "range", by_id("wraps")),
-        often("clamps-before-zero-point", "range", rq.output(clamped_first)),
+        often("clamps-before-zero-point", "range", by_id("clamps-before-zero-point")),
         often("sum-wraps-in:int32", "range", SUM_IN_WORD),
         Wrong(f"ignores:{BOTH_ENDS}", "narrow", without_ends(True, True)),
         Wrong("ignores:quantization_min_val", "narrow", without_ends(True, False)),
         Wrong("ignores:quantization_max_val", "narrow", without_ends(False, True)),
     ),
-    *rq.real_results("nearest"),
-    *rq.whole_numbers("nearest"),
+    *(
+        rq.of_whole("nearest", Wrong, f"real-result-rounded:{name}", rq.real, mode=rq.ROUNDINGS[name])
+        for name in rq.ROUNDINGS
+    ),
+    *rq.by_multipliers("nearest"),
+    *rq.in_floats("nearest"),
     *rq.inputs("ratio"),
     *rq.scales("ratio"),
 )

@@ -212,12 +212,7 @@ def through_numbers(difference: Term, scale: Term, other: Term, reciprocal: bool
 ROUNDINGS = {"toward zero": TOWARD_ZERO, "down": DOWN, "up": UP, "away from zero": FROM_ZERO}
 
 
-def real_results(role: str) -> Iterator[Wrong]:
-    for name, mode in ROUNDINGS.items():
-        yield of_whole(role, Wrong, f"real-result-rounded:{name}", real, mode=mode)
-
-
-def whole_numbers(role: str) -> Iterator[Wrong]:
+def by_multipliers(role: str) -> Iterator[Wrong]:
     wrong, frequent = partial(of_whole, role, Wrong), partial(of_whole, role, often)
     yield frequent("rounds-in-two-steps:away from zero", twice)
     yield frequent("rounds-in-two-steps:upward", twice, second=UPWARD)
@@ -232,8 +227,12 @@ def whole_numbers(role: str) -> Iterator[Wrong]:
     yield frequent("multiplier-of-bits:31", once)
     yield frequent("multiplier-of-bits:15", once, bits=15, reduced=True)
     yield wrong("multiplier-of-bits:21", once, bits=21)
-    for ending, make, mode in (("", frequent, EVEN), (", ties away", frequent, AWAY), (", ties up", wrong, UPWARD)):
-        yield make(f"ratio-product-in:float32{ending}", in_type, kind=FLOAT32, mode=mode)
+
+
+def in_floats(role: str) -> Iterator[Wrong]:
+    wrong = partial(of_whole, role, Wrong)
+    for ending, make, mode in (("", often, EVEN), (", ties away", often, AWAY), (", ties up", Wrong, UPWARD)):
+        yield of_whole(role, make, f"ratio-product-in:float32{ending}", in_type, kind=FLOAT32, mode=mode)
     yield from (wrong(f"ratio-product-in:{name}", in_type, kind=FLOAT_TYPES[name]) for name in ("float16", "bfloat16"))
     yield wrong("through-numbers-in-float32", through_numbers)
     yield wrong("through-numbers-in-float32:by the reciprocal", through_numbers, reciprocal=True)
@@ -250,15 +249,16 @@ def each(conversion: to.Conversion) -> Mutant:
     return changed(*(by.of_operand(name, conversion) for name in ("s_in", "s_out")))
 
 
-def times(factor: Term) -> Mutant:
-    return changed(by.of_operand("s_in", lambda scale: scale * factor))
+TWICE_THE_RATIO, HALF_THE_RATIO = (
+    changed(by.of_operand("s_in", change)) for change in (lambda scale: scale * 2, lambda scale: scale / 2)
+)
 
 
 def scales(role: str) -> tuple[Wrong, ...]:
     return of_place(
         "scales",
-        often("shift-off-by-one:more", role, times(power_of_two(1))),
-        often("shift-off-by-one:less", role, times(power_of_two(-1))),
+        often("shift-off-by-one:more", role, TWICE_THE_RATIO),
+        often("shift-off-by-one:less", role, HALF_THE_RATIO),
         Wrong("ratio-inverted", role, integers.exchanged("s_in", "s_out")),
         Wrong("ignores-scale", role, integers.taken_as(1, "s_in", "s_out")),
         Wrong("ignores-scale:of the output", role, integers.taken_as(1, "s_out")),
