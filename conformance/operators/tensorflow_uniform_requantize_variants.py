@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from tiebreak.conformance.operators import wrong_integer_terms as integers
 from tiebreak.conformance.operators import wrong_requantizers as rq
 from tiebreak.conformance.operators.tensorflow_uniform import PLACES
 from tiebreak.conformance.operators.wrong_terms import Wrong, as_read, mistakes_of, of_place, often, pairs_of
@@ -33,7 +34,7 @@ EXACT = rq.reading(lambda p: rq.real, lambda scale, other: (is_finite(scale), is
 
 def through_float32(p: Elementwise) -> Change:
     """An int32 rounded to float32 and cast back, which gives the lowest for what is beyond."""
-    is_word = p.kinds[0] == rq.WORD
+    is_word = p.kinds[0] == integers.WORD
     return by.of_operand("x", lambda x: to.X86_CAST(rq.single(x)) if is_word else x)
 
 
@@ -61,11 +62,11 @@ def wraps_in_vectors(call: NodeCall) -> Change:
         raise ValueError("its kernel is another one")
     in_slices = any(call.node.value(f"{side}_quantization_axis") >= 0 for side in SIDES)
     in_vectors = rq.vectors(call.inputs[0].size + 1 if in_slices else LANES)  # slices with their own have none
-    return at(rq.DIFFERENCE, lambda one: where(equal(in_vectors(one), 1), rq.word(one), one))
+    return at(rq.DIFFERENCE, lambda one: where(equal(in_vectors(one), 1), integers.word(one), one))
 
 
 THROUGH_FLOAT32 = written(through_float32)
-IN_WORD = changed(at(rq.DIFFERENCE, rq.word))
+IN_WORD = changed(at(rq.DIFFERENCE, integers.word))
 IN_FLOAT32 = rq.difference(lambda x, zero_point: rq.single(rq.single(x) - rq.single(zero_point)))
 
 # The output
@@ -86,7 +87,7 @@ def then_clips(change: Callable[[Term, Term, IntegerType], Term]) -> Mutant:
     return rq.output(lambda one, *own: replace(one, args=(change(*own),)))
 
 
-SUM_IN_WORD = then_clips(lambda number, zero_point, kind: rq.word(rq.saturated(number) + zero_point))
+SUM_IN_WORD = then_clips(lambda number, zero_point, kind: integers.word(integers.saturated(number) + zero_point))
 MULTIPLIED = rq.whole_number(rq.once) + SUM_IN_WORD
 
 # One factor and one sum in float32, computed beforehand from both sides, as XLA compiles it
@@ -122,7 +123,7 @@ def or_input(flushed: bool | None = None) -> Mutant:
 
 
 def whole_word(one: Term, number: Term, zero_point: Term, kind: IntegerType) -> Term:
-    return replace(one, constant=(kind.lowest, kind.highest)) if kind == rq.WORD else one
+    return replace(one, constant=(kind.lowest, kind.highest)) if kind == integers.WORD else one
 
 
 WITH_FUSED, UNBOUNDED = written(partial(ratio_and_shift, True)), rq.output(whole_word)
@@ -146,7 +147,7 @@ OWN = (
 # The tables
 
 ENDS_LAST, BOTH_ENDS = "then clips to the range", "quantization_min_val and quantization_max_val"
-TYPE_FIRST = then_clips(lambda number, zero_point, kind: wrapped(rq.saturated(number, kind) + zero_point, kind))
+TYPE_FIRST = then_clips(lambda number, zero_point, kind: wrapped(integers.saturated(number, kind) + zero_point, kind))
 STEPS = (
     *of_place("x", often("x-in:float32", "difference", THROUGH_FLOAT32)),
     *of_place(

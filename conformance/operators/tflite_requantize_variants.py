@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from tiebreak.conformance.operators import wrong_integer_terms as integers
 from tiebreak.conformance.operators import wrong_requantizers as rq
 from tiebreak.conformance.operators.wrong_terms import Wrong, as_read, mistakes_of, of_place, often, pairs_of
 from tiebreak.conformance.variants.by_id import by_id
-from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, at_once
-from tiebreak.golden.arithmetic.term import AWAY, Term, is_finite
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, at_once
+from tiebreak.golden.arithmetic.term import AWAY, is_finite
 from tiebreak.golden.operators.tflite_requantize import ADD, DOUBLE, REAL, SINGLE
-from tiebreak.golden.problem import Elementwise
 from tiebreak.golden.rounding import EVEN
 
 WAYS: dict[str, rq.Whole] = {REAL: rq.real, SINGLE: rq.once, DOUBLE: rq.twice}
@@ -20,36 +18,26 @@ BY_ROUNDING = rq.reading(
 )
 
 
-def only(condition: Callable[[NodeCall], bool], mutant: Mutant) -> Mutant:
-    """A mistake of some nodes alone."""
-    (change,) = mutant.changes
-
-    def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
-        return change(call, problem, term) if condition(call) else (problem, term)
-
-    return Mutant((apply,))
-
-
 def is_double(call: NodeCall) -> bool:
     return bool(call.node.value("rounding") == DOUBLE)
 
 
 def real_result(name: str, mode: str) -> Wrong:
     """Another rounding of the real result; nodes with nearest are compared with every one anyway."""
-    mutant = only(lambda call: call.node.value("rounding") != REAL, rq.whole_number(rq.real, mode=mode))
+    mutant = integers.only(lambda call: call.node.value("rounding") != REAL, rq.whole_number(rq.real, mode=mode))
     return Wrong(f"real-result-rounded:{name}", "nearest", mutant)
 
 
 def added(bits: int) -> Mutant:
     """ADD has room for both its operands."""
     of_16 = bits == 16
-    return only(
+    return integers.only(
         lambda call: call.node.value("through") == ADD and (call.node.input_type == "int16") == of_16,
         rq.whole_number(rq.twice, left=14 if of_16 else 19),
     )
 
 
-SATURATING = only(is_double, rq.whole_number(rq.twice_saturating))
+SATURATING = integers.only(is_double, rq.whole_number(rq.twice_saturating))
 MODES = {"to nearest, ties to even": EVEN, "to nearest, ties away from zero": AWAY, **rq.ROUNDINGS}
 STEPS = (
     *rq.by_multipliers("nearest"),

@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from tiebreak.conformance.operators import wrong_integer_terms as integers
+from tiebreak.conformance.operators.wrong_integer_terms import saturated, word
 from tiebreak.conformance.operators.wrong_terms import Wrong, of_place, often
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
@@ -39,12 +40,12 @@ from tiebreak.golden.arithmetic.term import (
     where,
     wrapped,
 )
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.operators.tflite_requantize import BITS, LEAST, MOST, multiplier_of
 from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.rounding import EVEN
 
-WORD, FLOAT32 = INTEGER_TYPES["int32"], FLOAT_TYPES["float32"]
+FLOAT32 = FLOAT_TYPES["float32"]
 DIFFERENCE, WHOLE, SCALES = "the difference", "the whole number", ("the scale", "the other scale")  # marks
 LANES = 16  # of a vector of bytes
 FROM_ZERO = "ROUND_TOWARD_INFINITY"
@@ -88,17 +89,6 @@ def difference(change: Callable[[Term, Term], Term]) -> Mutant:
     return changed(at(DIFFERENCE, lambda one: change(*one.args)))
 
 
-def held_difference(change: Callable[[Term, IntegerType], Term]) -> Mutant:
-    """The difference in the input's type."""
-
-    def make(p: Elementwise) -> Change:
-        kind = p.kinds[0]
-        assert isinstance(kind, IntegerType)
-        return at(DIFFERENCE, lambda one: change(one, kind))
-
-    return written(make)
-
-
 def output(change: Callable[[Term, Term, Term, IntegerType], Term]) -> Mutant:
     """Another result, from the right one, the whole number, the zero point and the type."""
 
@@ -120,14 +110,6 @@ def output(change: Callable[[Term, Term, Term, IntegerType], Term]) -> Mutant:
 def single(value: Term) -> Term:
     """A number in float32; the term's others are exact."""
     return step(value, FLOAT32)
-
-
-def word(value: Term) -> Term:
-    return wrapped(value, WORD)
-
-
-def saturated(value: Term, kind: IntegerType = WORD) -> Term:
-    return clamp(value, kind.lowest, kind.highest)
 
 
 # Whole numbers by a multiplier and shifts
@@ -272,18 +254,6 @@ def scales(role: str) -> tuple[Wrong, ...]:
 # The input and the zero points
 
 
-def read_as(signed: bool) -> Mutant:
-    """The input's bits read with or without a sign."""
-
-    def make(p: Elementwise) -> Change:
-        kind = p.kinds[0]
-        assert isinstance(kind, IntegerType)
-        other = INTEGER_TYPES[kind.name.removeprefix("u") if signed else f"u{kind.name.removeprefix('u')}"]
-        return by.of_operand("x", lambda x: wrapped(x, other) if other != kind else x)
-
-    return written(make)
-
-
 def inputs(role: str) -> tuple[Wrong, ...]:
     points = (
         often("ignores-zero-point:of the input", role, integers.taken_as(0, "z_in")),
@@ -294,9 +264,12 @@ def inputs(role: str) -> tuple[Wrong, ...]:
         often("subtracts-zero-point:of the output", role, integers.negated("z_out")),
     )
     differences = (
-        Wrong("difference-wraps", role, held_difference(wrapped)),
-        Wrong("difference-saturates", role, held_difference(saturated)),
+        Wrong("difference-wraps", role, integers.held_difference(DIFFERENCE, wrapped)),
+        Wrong("difference-saturates", role, integers.held_difference(DIFFERENCE, saturated)),
         Wrong("difference-reversed", role, difference(lambda x, zero_point: zero_point - x)),
     )
-    reads = (Wrong("input-as-signed", role, read_as(True)), Wrong("input-as-unsigned", role, read_as(False)))
+    reads = (
+        Wrong("input-as-signed", role, integers.read_as(True, "x")),
+        Wrong("input-as-unsigned", role, integers.read_as(False, "x")),
+    )
     return (*of_place("z", *points), *of_place("difference", *differences), *of_place("x", *reads))
