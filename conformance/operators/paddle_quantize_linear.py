@@ -19,7 +19,7 @@ from tiebreak.conformance.operators.model import (
     in_any_problem,
     never_elementwise,
 )
-from tiebreak.conformance.operators.paddle_quantize_linear_mistakes import CHANNEL_MISTAKES, MISTAKES, PAIRS
+from tiebreak.conformance.operators.paddle_quantize_linear_variants import CHANNEL_MISTAKES, MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, Value, fake_quantize_values, multiples
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.torch_quantize_drawn import REAL, SPECIALS, finite_codes, scales
