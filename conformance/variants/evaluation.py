@@ -130,7 +130,8 @@ def of_wrap(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     (part,) = run.parts(term, kind)
     own: IntegerType = term.constant
     count = 2.0**own.bits
-    low_bits = np.mod(np.clip(np.nan_to_num(part.values, nan=0.0), -FAR, FAR), count) + part.rest
+    low_bits = np.mod(np.clip(np.nan_to_num(part.values, nan=0.0), -FAR, FAR), count)
+    low_bits = low_bits if kind else low_bits + part.rest
     return replace(part, values=np.mod(low_bits - own.lowest, count) + own.lowest, rest=0.0)
 
 
