@@ -19,10 +19,10 @@ from tiebreak.conformance.operators.paddle_quantize_linear_variants import (
     LIMITED_IF_AWAY,
     MISTAKES,
     OF_QMAX,
+    WITHIN_ENDS,
     by_flushed_inverse,
     by_kernel_inverse,
     quotient,
-    within_ends,
 )
 from tiebreak.conformance.variants.mutant import at_once
 from tiebreak.golden.builder import file_name
@@ -120,7 +120,7 @@ def kernel(name: str, node: Node, *inputs: Array) -> tuple[Array, ...]:
     """What the CPU kernel computes: the inverse of the scale, qmax for range and ends, X clipped if ties go away."""
     inverse = by_kernel_inverse if name == "paddle-program" else by_flushed_inverse
     own = at_once(quotient(inverse), OF_QMAX, LIMITED_IF_AWAY)
-    return replace(own, reading=within_ends)(node, *inputs)
+    return replace(own, reading=WITHIN_ENDS)(node, *inputs)
 
 
 @pytest.mark.parametrize(("name", "fewest"), [("paddle", 60), ("paddle-program", 110)])

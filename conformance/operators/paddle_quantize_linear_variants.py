@@ -25,8 +25,8 @@ from tiebreak.conformance.operators.wrong_terms import (
 )
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import Change, at, everywhere, inner, operands_of
-from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, at_once, changed, written
+from tiebreak.conformance.variants.changes import Change, at, inner, operands_of
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, at_once, changed, written
 from tiebreak.conformance.variants.places import CHANNEL_NAMES, PLACES, misplaced
 from tiebreak.golden.arithmetic.term import (
     AWAY,
@@ -50,18 +50,19 @@ EPSILON, LEAST = (Fraction(float(np.float32(value))) for value in (1e-6, 1e-30))
 Quotient = Callable[[Term, Term, Term], Term]  # of X, the scale and range
 
 
-def within_ends(call: NodeCall, problem: Elementwise, term: Term) -> Output:
-    """Results beyond qmin and qmax are open: the ends take their place, and qmin that of NaN."""
-    low, high = (problem.constants[name] for name in ("qmin", "qmax"))
+def within_ends(whole: Callable[[Term], Term]) -> Mutant:
+    """Results beyond qmin and qmax are open: the ends take their place."""
 
-    def change(one: Term) -> Term | None:
-        return replace(one, args=(held(one.args[0], low, high),)) if one.name == "to-float" else None
+    def make(p: Elementwise) -> Change:
+        def held(number: Term) -> Term:
+            return clamp(whole(number), p.constants["qmin"], p.constants["qmax"]).by(ENDS)
 
-    return problem, everywhere(term, change)
+        return lambda one: replace(one, args=(held(one.args[0]),)) if one.name == "to-float" else None
+
+    return written(make)
 
 
-def held(number: Term, low: int, high: int) -> Term:
-    return clamp(to.NAN_TO_LEAST(number), low, high).by(ENDS)
+(WITHIN_ENDS,) = within_ends(to.NAN_TO_LEAST).changes  # as C's fmax does it
 
 
 # The quotient, in other orders
@@ -221,7 +222,7 @@ OF_ENDS = (
     Wrong("narrow-range:whatever qmin is", "quotient", ends(lambda n, qmin, qmax: (qmin + 1, qmax))),
 )
 STEPS = as_read(
-    within_ends,
+    WITHIN_ENDS,
     (
         *QUOTIENTS,
         *OPERANDS,
@@ -237,4 +238,4 @@ MISTAKES, PAIRS = mistakes_of(STEPS), pairs_of(STEPS)
 
 OF_SCALES = {**CHANNEL_NAMES, "one-for-all:first range": "one-for-all:scale"}
 CHANNELS = [Wrong(OF_SCALES[name], "axis", misplaced({1: place}, only="Y")) for name, place in PLACES.items()]
-CHANNEL_MISTAKES = mistakes_of(as_read(within_ends, CHANNELS))
+CHANNEL_MISTAKES = mistakes_of(as_read(WITHIN_ENDS, CHANNELS))

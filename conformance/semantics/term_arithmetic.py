@@ -60,11 +60,12 @@ class TermArithmetic(FiniteOnly):
     """All arithmetics that a node may have whose first input is x, with scalars for the others.
 
     The document's are the first value of each facet, but for the precision and the rounding mode, which the node has.
-    Steps that are not rounded are the reference kernel's.
+    Steps that are not rounded are the reference kernel's. `base` is what a backend does where its document is silent.
     """
 
     node: Node
     facets: tuple[Facet, ...]
+    base: Mutant = AS_WRITTEN
     terms: dict[Semantics, Term] = field(default_factory=dict)
 
     @cached_property
@@ -107,7 +108,7 @@ class TermArithmetic(FiniteOnly):
             pairs = sorted(zip(self.facets, semantics, strict=True), key=lambda pair: pair[0].name in LAST)
             documented = self.documented
             others = (self.mutant_of(value) for _, value in pairs if value not in documented)
-            whole = reduce(Mutant.__add__, others, AS_WRITTEN)
+            whole = reduce(Mutant.__add__, others, self.base)
             problem, found = self.call.outputs[0]
             for change in whole.asked:
                 problem, found = change(self.call, problem, found)
