@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial, reduce, singledispatchmethod
+from functools import cache, cached_property, lru_cache, partial, reduce, singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ class TermArithmetic(FiniteOnly):
     def problem(self) -> Elementwise:
         return self.call.outputs[0][0]
 
-    @property
+    @cached_property
     def documented(self) -> Semantics:
         return tuple(map(self.documented_value, self.facets))
 
@@ -112,7 +112,7 @@ class TermArithmetic(FiniteOnly):
             problem, found = self.call.outputs[0]
             for change in whole.asked:
                 problem, found = change(self.call, problem, found)
-            found = everywhere(found, partial(as_computed, problem.working))
+            found = computed(found, problem.working)
             for change in whole.changes:
                 problem, found = change(self.call, problem, found)
             self.terms[semantics] = found
@@ -125,7 +125,7 @@ class TermArithmetic(FiniteOnly):
 
     @mutant_of.register
     def of_mode(self, value: RoundMode) -> Mutant:
-        return changed(by.rounding(SUMS[value] if value.sum else by.in_mode(value.id)))
+        return rounding_by(value)
 
     @mutant_of.register
     def of_precision(self, value: Precision) -> Mutant:
@@ -169,6 +169,16 @@ class TermArithmetic(FiniteOnly):
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         return OTHER
+
+
+@cache  # a change that is the same one is made once of the same term
+def rounding_by(mode: RoundMode) -> Mutant:
+    return changed(by.rounding(SUMS[mode] if mode.sum else by.in_mode(mode.id)))
+
+
+@lru_cache(maxsize=1 << 6)
+def computed(term: Term, kind: FloatType) -> Term:
+    return everywhere(term, partial(as_computed, kind))
 
 
 def is_exact(semantics: Sequence[Value]) -> bool:
