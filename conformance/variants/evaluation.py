@@ -64,15 +64,17 @@ def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
 def of_pair(operation: Callable[[Array, Array], tuple[Array, Array]]) -> Rule:
     def rule(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
         one, other = run.parts(term, kind)
-        if kind is None and (np.any(one.rest) or np.any(other.rest)):
-            return plain(*of_pairs(term.name, one, other))
-        return plain(*operation(one.values, other.values))
+        if kind is not None:
+            return plain(*operation(one.values, other.values))
+        whole = type(one.rest) is float and type(other.rest) is float and term.name != "divide"
+        values, rest = operation(one.values, other.values) if whole else of_pairs(term.name, one, other)
+        return plain(values, rest if rest.any() else 0.0)
 
     return rule
 
 
 def of_pairs(name: str, one: Column, other: Column) -> tuple[Array, Array]:
-    """A sum, product or quotient with what float64 lacks to either number."""
+    """A sum, product or quotient with what float64 lacks to either number, and all that it lacks to the result."""
     a, b, a_rest, b_rest = one.values, other.values, one.rest, other.rest
     if name == "multiply":
         found, rest = two_product(a, b)
@@ -101,12 +103,10 @@ def of_where(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column
 
 def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     part = run.part(term.args[0], kind)
-    if kind is not None or not np.any(part.rest):
+    if kind is not None or type(part.rest) is float:
         return plain(round_array(part.values, term.constant))
-    fractions = np.abs(part.values) < HALVES
-    return plain(
-        round_array(np.where(fractions, to_odd(part.values, np.asarray(part.rest)), part.values), term.constant)
-    )
+    exact = to_odd(part.values, np.asarray(part.rest))
+    return plain(round_array(np.where(np.abs(part.values) < HALVES, exact, part.values), term.constant))
 
 
 def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
