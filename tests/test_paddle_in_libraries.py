@@ -15,29 +15,28 @@ import pytest
 from tiebreak.adapters.registry import is_beside, load_backend
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.paddle_quantize_linear_mistakes import (
-    PaddleQuantizer,
-    ends_of_bits,
-    half_added,
-    limited,
-    qmax,
-    qmax_both_ways,
-    range_times_flushed_inverse,
-    range_times_kernel_inverse,
-    step_by_reciprocals,
+from tiebreak.conformance.operators.paddle_quantize_linear_variants import (
+    LIMITED_IF_AWAY,
+    MISTAKES,
+    OF_QMAX,
+    WITHIN_ENDS,
+    by_flushed_inverse,
+    by_kernel_inverse,
+    quotient,
 )
+from tiebreak.conformance.variants.mutant import at_once
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import DEVIATES
 
 OPERATOR = "paddle.QuantizeLinear"
 NAMES = ("paddle", "paddle-program")
+HALF_ADDED = "half-added-to-magnitude:with round_type 1"
 pytestmark = pytest.mark.filterwarnings("ignore:No ccache found")
 
 
@@ -119,12 +118,9 @@ def test_it_refuses_another_axis_in_its_own_words(name: str) -> None:
 
 def kernel(name: str, node: Node, *inputs: Array) -> tuple[Array, ...]:
     """What the CPU kernel computes: the inverse of the scale, qmax for range and ends, X clipped if ties go away."""
-    quotient = range_times_kernel_inverse if name == "paddle-program" else range_times_flushed_inverse
-
-    def clipped(mode: str, x: Array, scale: Array) -> Array:
-        return x if mode == EVEN else limited(mode, x, scale)
-
-    return PaddleQuantizer(quotient=quotient, steps=qmax, ends=qmax_both_ways, limit=clipped)(node, *inputs)
+    inverse = by_kernel_inverse if name == "paddle-program" else by_flushed_inverse
+    own = at_once(quotient(inverse), OF_QMAX, LIMITED_IF_AWAY)
+    return replace(own, reading=WITHIN_ENDS)(node, *inputs)
 
 
 @pytest.mark.parametrize(("name", "fewest"), [("paddle", 60), ("paddle-program", 110)])
@@ -194,7 +190,7 @@ def test_openvino_subtracts_a_zero_point_from_x() -> None:
 def test_one_arithmetic_gives_all_that_openvino_deviates() -> None:
     pytest.importorskip("openvino")
     backend, ran = load_backend("openvino-paddle"), 0
-    own = PaddleQuantizer(quotient=step_by_reciprocals, ends=ends_of_bits, round=half_added)
+    own = {cause.id: run for cause, run in MISTAKES}[f"step-by-reciprocals + ends-of-bits + {HALF_ADDED}"]
     for case in indexed_cases(VECTORS / file_name(OPERATOR, "float32", "float32")):
         if case.node.value("quant_axis") >= 0 or case.node.value("bit_length") == 1 or not case.inputs[0].ndim:
             continue  # it refuses channels and a range of 0, and gives a scalar another shape

@@ -18,9 +18,10 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.paddle_quantize_linear_mistakes import MISTAKES, PaddleQuantizer
+from tiebreak.conformance.operators.paddle_quantize_linear_variants import MISTAKES, WITHIN_ENDS
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.conformance.variants.mutant import Mutant
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput
@@ -180,9 +181,9 @@ def test_a_wrong_backend_gets_its_cause_and_no_other(box: str, key: str) -> None
     assert set(counts) == {sentence_of(key)}, counts
 
 
-def test_the_pipeline_of_mistakes_is_right_without_one() -> None:
+def test_the_term_of_mistakes_is_right_without_one() -> None:
     for case in vectors():
-        outputs = PaddleQuantizer()(case.node, *case.inputs)
+        outputs = Mutant((), reading=WITHIN_ENDS)(case.node, *case.inputs)
         assert judge_outputs(outputs, truths_of(case)).count(DEVIATES) == 0, case.id
 
 

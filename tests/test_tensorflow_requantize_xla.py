@@ -11,7 +11,7 @@ from causes_of_records import causes_of
 from test_tensorflow_requantize import BYTES, TO_BYTE, case_of
 
 from tiebreak.adapters.registry import load_backend
-from tiebreak.conformance.operators.tensorflow_uniform_requantize_mistakes import OWN
+from tiebreak.conformance.operators.tensorflow_uniform_requantize_variants import MISTAKES
 from tiebreak.conformance.semantics.causes import JOINT, sentence_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -85,7 +85,7 @@ def test_it_has_a_cause(key: str, cases: tuple[Case, ...]) -> None:
 
 def test_a_case_with_a_subnormal_scale_has_one_cause_alone() -> None:
     """Ends that an int32 has not are no mistake of their own there: the case of flushed scales leaves them off, too."""
-    without_ends = next(run for cause, run in OWN if cause.id.startswith("no-ends-of-int32"))
+    without_ends = next(run for cause, run in MISTAKES if cause.id.startswith("no-ends-of-int32"))
     case = case_of(("int8", "int32"), [9, 7, -3, 1], TWICE, 3, SUBNORMAL, 5, **within(-9, 9, *SIDES))
     with pytest.raises(NotImplementedError):
         without_ends(case.node, *case.inputs)

@@ -18,7 +18,7 @@ from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.chunk_judgement import judge_chunk
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.tosa_rescale_mistakes import MISTAKES
+from tiebreak.conformance.operators.tosa_rescale_variants import MISTAKES
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import kernel, oracle

@@ -17,7 +17,6 @@ from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
 from tiebreak.conformance.emulators.fake_quantize_steps import LIMITS, fake_quantize_steps
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.integer_scaling_steps import scaling_steps
-from tiebreak.conformance.emulators.paddle_steps import paddle_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
 from tiebreak.conformance.emulators.round_trip_steps import RANGE, round_trip_steps
 from tiebreak.conformance.emulators.small_block_steps import (
@@ -30,6 +29,7 @@ from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.term_steps import term_steps
 from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.paddle_quantize_linear_facets import PaddleQuantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_dequantize_facets import RangeDequantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.affine_dequantize import DequantizeArithmetic
@@ -43,7 +43,6 @@ from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.gguf_dequantize import BlockDequantizeArithmetic
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
-from tiebreak.conformance.semantics.paddle_quantize import PaddleQuantizeArithmetic
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.conformance.semantics.round_trip import BITS, RoundTripArithmetic
 from tiebreak.conformance.semantics.scaled_cast import ScaledCast
@@ -93,7 +92,7 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ROUND_TRIP, {"num_bits": BITS}),
     QuantizeV2Arithmetic: EmulatedTable("quantize", term_steps, ("x", *ENDS_OF_RANGE), also=ENDS_OF_RANGE),
     RangeDequantizeArithmetic: EmulatedTable("dequantize", term_steps, ("x", *ENDS_OF_RANGE)),
-    PaddleQuantizeArithmetic: EmulatedTable("quantize", paddle_steps),
+    PaddleQuantizeArithmetic: EmulatedTable("quantize", term_steps),
     ScaleArithmetic: EmulatedTable("y_scale", dynamic.scale_steps, dynamic.ENDS),
     PointArithmetic: EmulatedTable("y_zero_point", dynamic.point_steps, dynamic.RANGE),
     ResultOfRange: EmulatedTable("y", dynamic.result_steps, dynamic.OPERANDS),

@@ -24,6 +24,7 @@ from tiebreak.conformance.emulators.steps import (
     flushed,
     fused,
     given,
+    modulus,
     named,
     step,
     where,
@@ -32,6 +33,7 @@ from tiebreak.conformance.emulators.steps import (
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, is_exact
 from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.evaluation import FAR
 from tiebreak.conformance.variants.number_changes import is_integer
 from tiebreak.conformance.variants.rewrites import ARITHMETIC
 from tiebreak.golden.arithmetic.term import Term
@@ -73,7 +75,8 @@ class TermSteps:
         key = (term, kind.name)
         if key not in self.made:
             found = self.part(term, kind)
-            self.made[key] = named(line_of(term.label), found, ", ".join(term.clauses)) if term.label else found
+            is_name = term.label and not term.label[0].isdigit()  # else it is a formula of attributes
+            self.made[key] = named(line_of(term.label), found, ", ".join(term.clauses)) if is_name else found
         return self.made[key]
 
     def part(self, term: Term, kind: FloatType) -> Computed:
@@ -207,6 +210,15 @@ def between_ends(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
     return step("clamp", double(steps.of(term.args[0], kind)), *ends)
 
 
+def low_bits(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
+    """As evaluation.of_wrap: of NaN those of 0, of a number that is too large those of an end."""
+    own, number = term.constant, double(steps.of(term.args[0], kind))
+    zero, far, half = constant(0), constant(FAR), constant(-own.lowest)
+    held = step("clamp", where(step("is_nan", number), zero, number), constant(-FAR), far)
+    size = 2.0**own.bits
+    return modulus(modulus(held, size) + half, size) - half
+
+
 def either(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
     condition, *both = steps.parts(term, kind)
     return where(condition, *alike(both))
@@ -229,6 +241,7 @@ WRITERS: Mapping[str, Write] = {
     **{name: of_step(name) for name in LOGIC},
     "round": lambda steps, term, kind: MODES[term.constant](double(steps.of(term.args[0], kind))),
     "where": either,
+    "wrap": low_bits,
     "to-ends": between_ends,
     "to-float": lambda steps, term, kind: cast(term.constant.kind.name, steps.of(term.args[0], kind)),
     "changed": converted,

@@ -19,16 +19,16 @@ from tiebreak.conformance.operators.model import (
     in_any_problem,
     never_elementwise,
 )
-from tiebreak.conformance.operators.paddle_quantize_linear_mistakes import CHANNEL_MISTAKES, MISTAKES, PAIRS
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, Value, fake_quantize_values, multiples
-from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.torch_quantize_drawn import REAL, SPECIALS, finite_codes, scales
-from tiebreak.conformance.semantics.paddle_quantize import (
+from tiebreak.conformance.operators.paddle_quantize_linear_facets import (
     as_vectors,
     paddle_quantize,
     role_of_paddle,
     silence_of_ends,
 )
+from tiebreak.conformance.operators.paddle_quantize_linear_variants import CHANNEL_MISTAKES, MISTAKES, PAIRS
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, Value, fake_quantize_values, multiples
+from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.torch_quantize_drawn import REAL, SPECIALS, finite_codes, scales
 from tiebreak.golden.elements import decode, encode, neighbour
 from tiebreak.golden.operators.paddle_quantize_linear import ID, MODES
 from tiebreak.golden.samples.model import Tensor, bits, reals

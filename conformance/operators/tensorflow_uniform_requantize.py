@@ -25,7 +25,7 @@ from tiebreak.conformance.operators.tensorflow_uniform import (
     range_values,
     scale_codes,
 )
-from tiebreak.conformance.operators.tensorflow_uniform_requantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tensorflow_uniform_requantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.uniform_requantize import (
     DEFAULTS,
     role_of_uniform,

@@ -20,7 +20,7 @@ from tiebreak.conformance.operators.model import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe, ScaleClass, scale_classes
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tflite_requantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tflite_requantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.authorities_scaling import OF_REQUANTIZE
 from tiebreak.conformance.semantics.requantize import requantize, role_of_requantize, silence_of_requantize
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, encode, neighbour

@@ -20,7 +20,7 @@ from tiebreak.conformance.operators.model import (
 )
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tosa_rescale_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tosa_rescale_variants import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.authorities_scaling import OF_RESCALE
 from tiebreak.conformance.semantics.rescale import rescale, role_of_rescale, silence_of_rescale
 from tiebreak.conformance.semantics.rescale_channels import with_every_channel

@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import Change, everywhere, following, operands_of
-from tiebreak.conformance.variants.mutant import Mutant, changed, written
+from tiebreak.conformance.variants.changes import Change, at, everywhere, following, operands_of
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, changed, written
 from tiebreak.golden.arithmetic.doubles import DOUBLE
 from tiebreak.golden.arithmetic.term import Term, clamp, lifted, wrapped
-from tiebreak.golden.elements import IntegerType
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.problem import Elementwise
 
+WORD = INTEGER_TYPES["int32"]
 (ROUNDED_ONCE,) = by.all_steps_in(DOUBLE).changes  # a reading: the document's formula is rounded at its end alone
 
 
 def as_it_is(call: object, problem: Elementwise, term: Term) -> tuple[Elementwise, Term]:
     """The reading that each step is rounded."""
     return problem, term
+
+
+def only(condition: Callable[[NodeCall], bool], mutant: Mutant) -> Mutant:
+    """A mistake of some nodes alone."""
+    (change,) = mutant.changes
+
+    def apply(call: NodeCall, problem: Elementwise, term: Term) -> Output:
+        return change(call, problem, term) if condition(call) else (problem, term)
+
+    return Mutant((apply,))
 
 
 # Operands.
@@ -46,7 +57,40 @@ def exchanged(one: str, other: str) -> Mutant:
     return taken_for({one: other, other: one})
 
 
+def read_as(signed: bool, name: str, most: int = 32) -> Mutant:
+    """An operand's bits read with or without a sign, if it has no more than so many bits."""
+
+    def make(p: Elementwise) -> Change:
+        kind = p.kinds[operands_of(p)[name].constant[0]]
+        assert isinstance(kind, IntegerType)
+        if kind.signed == signed or kind.bits > most:
+            return lambda one: None
+        other = INTEGER_TYPES[f"{'' if signed else 'u'}int{kind.bits}"]
+        return by.of_operand(name, lambda number: wrapped(number, other))
+
+    return written(make)
+
+
 # Differences of an operand and its zero point.
+
+
+def word(value: Term) -> Term:
+    return wrapped(value, WORD)
+
+
+def saturated(value: Term, kind: IntegerType = WORD) -> Term:
+    return clamp(value, kind.lowest, kind.highest)
+
+
+def held_difference(mark: str, change: Callable[[Term, IntegerType], Term]) -> Mutant:
+    """The number with this mark as the first operand's type holds it."""
+
+    def make(p: Elementwise) -> Change:
+        kind = p.kinds[0]
+        assert isinstance(kind, IntegerType)
+        return at(mark, lambda one: change(one, kind))
+
+    return written(make)
 
 
 def differences(change: Callable[[Term, IntegerType], Term]) -> Mutant:
@@ -66,7 +110,7 @@ def differences(change: Callable[[Term, IntegerType], Term]) -> Mutant:
 
 
 DIFFERENCE_WRAPS = differences(wrapped)
-DIFFERENCE_SATURATES = differences(lambda number, kind: clamp(number, kind.lowest, kind.highest))
+DIFFERENCE_SATURATES = differences(saturated)
 
 
 # The rounding that the document has; others may be in what is rounded.

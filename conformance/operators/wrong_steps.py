@@ -5,9 +5,8 @@ An operator's arithmetic is a small pipeline with one field for each step; a wro
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Any
@@ -23,35 +22,25 @@ from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNC
 from tiebreak.conformance.variants.conversions import INPUTS, RESULTS, Change, as_is
 from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, Place
 from tiebreak.golden.elements import INTEGER_TYPES
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True)
 class WrongStep:
-    """A cause's id and role, and the fields of a pipeline that make it. `mode`: the only one that has the step."""
+    """A cause's id and role, and the fields of a pipeline that make it."""
 
     id: str
     role: str
     fields: Mapping[str, Any]
     in_pairs: bool = False
-    mode: str = ""
 
     def fits(self, other: WrongStep) -> bool:
-        return not set(self.fields) & set(other.fields) and (self.mode == other.mode or not self.mode or not other.mode)
-
-    def together(self, other: WrongStep) -> dict[str, Any]:
-        mode = self.mode or other.mode
-        return {**self.fields, **other.fields, **({"mode": mode} if mode else {})}
+        return not set(self.fields) & set(other.fields)
 
     @property
     def is_mode(self) -> bool:
         """Whether it is another rounding mode, which all operators are compared with anyway."""
         return self.id.startswith(("rounds:", "ties:"))
-
-    @property
-    def alone(self) -> dict[str, Any]:
-        return {**self.fields, **({"mode": self.mode} if self.mode else {})}
 
 
 def step(id: str, role: str, **fields: Any) -> WrongStep:
@@ -63,55 +52,20 @@ def frequent(id: str, role: str, **fields: Any) -> WrongStep:
     return WrongStep(id, role, fields, in_pairs=True)
 
 
-def in_mode(mode: str, *steps: WrongStep) -> tuple[WrongStep, ...]:
-    """Steps that only nodes of a mode have."""
-    return tuple(replace(one, mode=mode) for one in steps)
-
-
 def single_steps(
     pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
 ) -> tuple[tuple[Cause, Mistake], ...]:
-    return one_for_each_id(
-        (one.mode, Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps if not one.is_mode
-    )
+    return tuple((Cause(one.id, one.role, rank), pipeline(**one.fields)) for one in steps if not one.is_mode)
 
 
 def pairs_of_steps(
     pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
 ) -> tuple[tuple[Cause, Mistake], ...]:
     """Two frequent wrong steps at once."""
-    return one_for_each_id(
-        (
-            first.mode or second.mode,
-            Cause(f"{first.id}{JOINT}{second.id}", first.role, rank),
-            pipeline(**first.together(second)),
-        )
-        for first, second in fitting(steps)
-    )
-
-
-def one_for_each_id(found: Iterable[tuple[str, Cause, Mistake]]) -> tuple[tuple[Cause, Mistake], ...]:
-    """One backend for each cause, from modes ("" for all), causes and backends: those of several modes are joined."""
-    causes: dict[str, Cause] = {}
-    runs: dict[str, dict[str, Mistake]] = defaultdict(dict)
-    for mode, cause, run in found:
-        causes.setdefault(cause.id, cause)
-        runs[cause.id][mode] = run
     return tuple(
-        (causes[id_], next(iter(own.values())) if len(own) == 1 else of_modes(own)) for id_, own in runs.items()
+        (Cause(f"{one.id}{JOINT}{other.id}", one.role, rank), pipeline(**one.fields, **other.fields))
+        for one, other in fitting(steps)
     )
-
-
-def of_modes(runs: Mapping[str, Mistake]) -> Mistake:
-    """A backend that makes in each mode the mistake of its own."""
-
-    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
-        mode = str(node.attributes.get("mode", "MIN_COMBINED"))
-        if mode not in runs:
-            raise ValueError("another mode's step")
-        return runs[mode](node, *inputs)
-
-    return run
 
 
 def entries_of(*tables: Sequence[tuple[Cause, Mistake]]) -> Callable[..., tuple[Cause, Mistake]]:

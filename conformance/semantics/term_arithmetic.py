@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial, reduce, singledispatchmethod
+from functools import cache, cached_property, lru_cache, partial, reduce, singledispatchmethod
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,12 @@ class TermArithmetic(FiniteOnly):
     """All arithmetics that a node may have whose first input is x, with scalars for the others.
 
     The document's are the first value of each facet, but for the precision and the rounding mode, which the node has.
-    Steps that are not rounded are the reference kernel's.
+    Steps that are not rounded are the reference kernel's. `base` is what a backend does where its document is silent.
     """
 
     node: Node
     facets: tuple[Facet, ...]
+    base: Mutant = AS_WRITTEN
     terms: dict[Semantics, Term] = field(default_factory=dict)
 
     @cached_property
@@ -78,7 +79,7 @@ class TermArithmetic(FiniteOnly):
     def problem(self) -> Elementwise:
         return self.call.outputs[0][0]
 
-    @property
+    @cached_property
     def documented(self) -> Semantics:
         return tuple(map(self.documented_value, self.facets))
 
@@ -107,11 +108,11 @@ class TermArithmetic(FiniteOnly):
             pairs = sorted(zip(self.facets, semantics, strict=True), key=lambda pair: pair[0].name in LAST)
             documented = self.documented
             others = (self.mutant_of(value) for _, value in pairs if value not in documented)
-            whole = reduce(Mutant.__add__, others, AS_WRITTEN)
+            whole = reduce(Mutant.__add__, others, self.base)
             problem, found = self.call.outputs[0]
             for change in whole.asked:
                 problem, found = change(self.call, problem, found)
-            found = everywhere(found, partial(as_computed, problem.working))
+            found = computed(found, problem.working)
             for change in whole.changes:
                 problem, found = change(self.call, problem, found)
             self.terms[semantics] = found
@@ -124,7 +125,7 @@ class TermArithmetic(FiniteOnly):
 
     @mutant_of.register
     def of_mode(self, value: RoundMode) -> Mutant:
-        return changed(by.rounding(SUMS[value] if value.sum else by.in_mode(value.id)))
+        return rounding_by(value)
 
     @mutant_of.register
     def of_precision(self, value: Precision) -> Mutant:
@@ -168,6 +169,16 @@ class TermArithmetic(FiniteOnly):
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         return OTHER
+
+
+@cache  # a change that is the same one is made once of the same term
+def rounding_by(mode: RoundMode) -> Mutant:
+    return changed(by.rounding(SUMS[mode] if mode.sum else by.in_mode(mode.id)))
+
+
+@lru_cache(maxsize=1 << 6)
+def computed(term: Term, kind: FloatType) -> Term:
+    return everywhere(term, partial(as_computed, kind))
 
 
 def is_exact(semantics: Sequence[Value]) -> bool:

@@ -2,7 +2,8 @@
 
 arithmetic/working.py does the steps. Here IEEE 754 holds throughout: zeros have signs, and a quotient of zeros is NaN.
 NaN goes on to the end. An integer has none: it is 0 there, or the end of the range that is nearer to 0. What float64
-lacks to an exact number is lost. Where steps overflow so that NaN is left, a term may say what follows instead.
+lacks to an exact number is lost, but for a part in real arithmetic: there a number has all digits of two float64, as a
+product of integers needs them. Where steps overflow so that NaN is left, a term may say what follows instead.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from tiebreak.golden.arithmetic import working
-from tiebreak.golden.arithmetic.doubles import round_array, rounded, to_odd, two_product, two_sum
+from tiebreak.golden.arithmetic.doubles import known, round_array, rounded, to_odd, two_product, two_sum
 from tiebreak.golden.arithmetic.term import FloatEnd, Term
 from tiebreak.golden.arithmetic.working import (
     NOTHING,
@@ -30,6 +31,7 @@ from tiebreak.golden.elements import FloatType, IntegerType, decode
 from tiebreak.golden.problem import IN_RANGE, Array
 
 FAR = 2.0**62  # farther away no integer type reaches
+HALVES = 2.0**52  # farther away no float64 lies between two integers
 
 
 class BackendEvaluation(ArrayEvaluation):
@@ -92,9 +94,30 @@ def codes_in_order(end: FloatEnd) -> tuple[Array, Array]:
 def of_pair(operation: Callable[[Array, Array], tuple[Array, Array]]) -> Rule:
     def rule(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
         one, other = run.parts(term, kind)
-        return plain(*operation(one.values, other.values))
+        if kind is not None:
+            return plain(*operation(one.values, other.values))
+        whole = type(one.rest) is float and type(other.rest) is float and term.name != "divide"
+        values, rest = operation(one.values, other.values) if whole else of_pairs(term.name, one, other)
+        return plain(values, rest if rest.any() else 0.0)
 
     return rule
+
+
+def of_pairs(name: str, one: Column, other: Column) -> tuple[Array, Array]:
+    """A sum, product or quotient with what float64 lacks to either number, and all that it lacks to the result."""
+    a, b, a_rest, b_rest = one.values, other.values, one.rest, other.rest
+    if name == "multiply":
+        found, rest = two_product(a, b)
+        rest = rest + a * b_rest + b * a_rest
+    elif name == "divide":
+        found = a / b
+        product, low = two_product(found, b)
+        rest = ((a - product - low) + (a_rest - found * b_rest)) / b
+    else:
+        sign = -1.0 if name == "subtract" else 1.0
+        found, rest = two_sum(a, sign * b)
+        rest = rest + (a_rest + sign * b_rest)
+    return two_sum(found, known(rest))
 
 
 def of_values(function: Callable[..., Array]) -> Rule:
@@ -109,7 +132,9 @@ def of_where(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column
 
 
 def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
-    return plain(round_array(odd(run.part(term.args[0], kind)), term.constant))
+    part = run.part(term.args[0], kind)
+    values = part.values if type(part.rest) is float else np.where(np.abs(part.values) < HALVES, odd(part), part.values)
+    return plain(round_array(values, term.constant))
 
 
 def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
@@ -134,6 +159,7 @@ def of_wrap(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     own: IntegerType = term.constant
     count = 2.0**own.bits
     low_bits = np.mod(np.clip(np.nan_to_num(part.values, nan=0.0), -FAR, FAR), count)
+    low_bits = low_bits if kind else low_bits + part.rest
     return replace(part, values=np.mod(low_bits - own.lowest, count) + own.lowest, rest=0.0)
 
 

@@ -28,8 +28,8 @@ def never_turns(term: Term, place: int) -> bool:
 
 def staged_number(term: Term) -> Term:
     """The number of a result before it wraps, or after it is limited: it says which code the result has."""
-    inner = term.args[0] if term.name == "whole" else term
-    return inner.args[0] if inner.name == "wrap" else term.args[0] if term.name == "to-float" else term
+    inner = term.args[0] if term.name in ("whole", "to-float") else term
+    return inner.args[0] if inner.name == "wrap" else inner if term.name == "to-float" else term
 
 
 @lru_cache(maxsize=1 << 14)

@@ -135,14 +135,20 @@ class Mutant:
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         call = kept(NodeCall(node, inputs))
         outputs = call.outputs
+        for change in self.asked:
+            outputs = mistaken(change, call, outputs)
         if self.reading is not None:
             outputs = tuple(self.reading(call, *output) for output in outputs)
-        for change in (*self.asked, *self.changes):
-            wrong = tuple(change(call, *output) for output in outputs)
-            if all(new is old and term == own for (new, term), (old, own) in zip(wrong, outputs, strict=True)):
-                raise ValueError("there is nothing to mistake")
-            outputs = wrong
+        for change in self.changes:
+            outputs = mistaken(change, call, outputs)
         return tuple(call.computed(*output) for output in outputs)
+
+
+def mistaken(change: WrongOutput, call: NodeCall, outputs: tuple[Output, ...]) -> tuple[Output, ...]:
+    wrong = tuple(change(call, *output) for output in outputs)
+    if all(new is old and term == own for (new, term), (old, own) in zip(wrong, outputs, strict=True)):
+        raise ValueError("there is nothing to mistake")
+    return wrong
 
 
 def posed(change: Callable[[NodeCall, Elementwise], Elementwise]) -> Mutant:

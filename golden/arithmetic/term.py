@@ -37,6 +37,7 @@ class Term:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", hash((self.name, self.args, self.constant)))
+        object.__setattr__(self, "twin", None)  # an equal term that was found: what it is made of is compared once
 
     def __hash__(self) -> int:
         return self.key  # type: ignore[attr-defined,no-any-return]
@@ -44,9 +45,15 @@ class Term:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Term) or hash(self) != hash(other):
+        if not isinstance(other, Term) or self.key != other.key:  # type: ignore[attr-defined]
             return False
-        return (self.name, self.constant, self.args) == (other.name, other.constant, other.args)
+        twin = other.twin or other  # type: ignore[attr-defined]
+        if (self.twin or self) is twin:  # type: ignore[attr-defined]
+            return True
+        if (self.name, self.constant, self.args) != (other.name, other.constant, other.args):
+            return False
+        object.__setattr__(self, "twin", twin)
+        return True
 
     def by(self, *clauses: str) -> Term:
         """The same step with the ids of the clauses that it follows."""

@@ -216,12 +216,12 @@ def requantize(p: Elementwise, x: Term, s_in: Term, z_in: Term, s_out: Term, z_o
     return require((scale > 0) & (other > 0), to_integer(summed, p.result).by("TLR-C1", "TLR-U2"), "TLR-U3")
 
 
-def multiplier_of(ratio: Term) -> tuple[Term, Term]:
-    """The ratio as a whole number of 31 bits and a shift: multiplier * 2^(shift - 31)."""
+def multiplier_of(ratio: Term, bits: int = BITS) -> tuple[Term, Term]:
+    """The ratio as a whole number of 31 bits and a shift: multiplier * 2^(shift - 31); or of other bits."""
     quotient = held(ratio, FLOAT_TYPES["float64"]).named("ratio")
     power = exponent(quotient) + 1
-    found = rounded(quotient * power_of_two(BITS - power), AWAY).by("TLR-F2").named("multiplier")
-    full = equal(found, 1 << BITS)
+    found = rounded(quotient * power_of_two(bits - power), AWAY).by("TLR-F2").named("multiplier")
+    full = equal(found, 1 << bits)
     shift = where(full, power + 1, power)
     usable = (shift >= LEAST).by("TLR-F3")
     return where(usable, where(full, found / 2, found), 0), where(usable, shift, 0)
