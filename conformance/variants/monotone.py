@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tiebreak.conformance.variants import conversions as to
-from tiebreak.golden.arithmetic.term import Term, steps_of
+from tiebreak.golden.arithmetic.term import Term, in_type, lifted, steps_of, where
 from tiebreak.golden.elements import FLOAT_TYPES
 
 Direction = tuple[tuple[str, Term | None], ...] | None  # None: the step may turn
@@ -18,12 +18,50 @@ KEEPING = (  # conversions
     *(to.FLOAT16, to.BFLOAT16, to.TF32, to.CUT_TO_BFLOAT16, to.CUT_TO_FLOAT32),
     *map(to.flushed_in, FLOAT_TYPES.values()),
 )
+BELOW, ABOVE = lifted(-1) / 0, lifted(1) / 0
 
 
 @lru_cache(maxsize=1 << 12)
 def never_turns(term: Term, place: int) -> bool:
     """Whether a result never turns as the operand at this place grows, but for where it wraps."""
     return direction_of(staged_number(term), place) is not None
+
+
+@lru_cache(maxsize=1 << 13)
+def stage_of(term: Term, place: int) -> Term | None:
+    """A number that never turns as the operand grows and says which code the result has. None: no such is known.
+
+    Where a comparison with the operand alone decides what is put out, it is infinite.
+    """
+    if term.name == "in-precision":
+        inner = stage_of(term.args[0], place)
+        return inner and in_type(inner, term.constant)
+    side = side_of(term, place)
+    if side is None:
+        number = level_of(term, place) or staged_number(term)
+        return number if direction_of(number, place) is not None else None
+    inner = stage_of(term.args[2], place)
+    return inner and where(term.args[0], side, inner)
+
+
+def side_of(term: Term, place: int) -> Term | None:
+    """Where a choice's first result stands that is put out for small operands, or for large ones alone."""
+    if term.name != "where" or term.args[0].name not in ("less", "at-most") or depends(term.args[1], place):
+        return None
+    small, large = (direction_of(one, place) if depends(one, place) else None for one in term.args[0].args)
+    return BELOW if small == () else ABOVE if large == () else None
+
+
+def level_of(term: Term, place: int) -> Term | None:
+    """The whole number through which alone the operand comes to a real result. It grows even where the result falls."""
+    found, kind = term, None
+    while found.name != "round":
+        moving = [one for one in found.args if depends(one, place)]
+        if term.name != "to-float" or len(moving) != 1:
+            return None
+        kind = found.constant if found.name == "in-precision" else kind
+        (found,) = moving
+    return in_type(found, kind) if kind else found
 
 
 def staged_number(term: Term) -> Term:
