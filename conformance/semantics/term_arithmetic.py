@@ -117,7 +117,7 @@ class TermArithmetic(FiniteOnly):
 
     @cached_property
     def places(self) -> Sequence[int]:
-        """Of the facets, in the order of their changes."""
+        """The numbers of the facets in the order of their changes."""
         turns = [self.order.index(one.name) if one.name in self.order else -1 for one in self.facets]
         return sorted(range(len(turns)), key=turns.__getitem__)
 

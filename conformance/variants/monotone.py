@@ -6,10 +6,11 @@ the same for all values of the operand. Rounding, clamps and additions keep it.
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 
 from tiebreak.conformance.variants import conversions as to
-from tiebreak.golden.arithmetic.term import Term, in_type, lifted, steps_of, where
+from tiebreak.golden.arithmetic.term import Term, clamp, in_type, lifted, steps_of, where
 from tiebreak.golden.elements import FLOAT_TYPES
 
 Direction = tuple[tuple[str, Term | None], ...] | None  # None: the step may turn
@@ -18,7 +19,7 @@ KEEPING = (  # conversions
     *(to.FLOAT16, to.BFLOAT16, to.TF32, to.CUT_TO_BFLOAT16, to.CUT_TO_FLOAT32),
     *map(to.flushed_in, FLOAT_TYPES.values()),
 )
-BELOW, ABOVE = lifted(-1) / 0, lifted(1) / 0
+BELOW, ABOVE, LARGEST = lifted(-1) / 0, lifted(1) / 0, int(sys.float_info.max)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -41,7 +42,8 @@ def stage_of(term: Term, place: int) -> Term | None:
         number = level_of(term, place) or staged_number(term)
         return number if direction_of(number, place) is not None else None
     inner = stage_of(term.args[2], place)
-    return inner and where(term.args[0], side, inner)
+    finite = inner and (inner if inner.name == "where" else clamp(inner, -LARGEST, LARGEST))
+    return finite and where(term.args[0], side, finite)
 
 
 def side_of(term: Term, place: int) -> Term | None:
