@@ -145,10 +145,6 @@ class FakeQuantizeArithmetic(SpecialResults, TermArithmetic):
         return SPECIALS
 
     @property
-    def n(self) -> int:
-        return int(self.node.attributes["levels"]) - 1
-
-    @property
     def tiny(self) -> int:
         return self.node.real.emin
 
@@ -212,7 +208,7 @@ class FakeQuantizeArithmetic(SpecialResults, TermArithmetic):
     def step(self, probe: Probe) -> float:
         """The distance between levels, of the input or of the output: the smaller one."""
         low, high, first, last = (float(limit) for limit in probe.others)
-        return min(abs(high - low), abs(last - first)) / self.n
+        return min(abs(high - low), abs(last - first)) / (int(self.node.attributes["levels"]) - 1)
 
 
 def fake_quantize(node: Node) -> FakeQuantizeArithmetic:

@@ -22,12 +22,6 @@ KEEPING = (  # conversions
 BELOW, ABOVE, LARGEST = lifted(-1) / 0, lifted(1) / 0, int(sys.float_info.max)
 
 
-@lru_cache(maxsize=1 << 12)
-def never_turns(term: Term, place: int) -> bool:
-    """Whether a result never turns as the operand at this place grows, but for where it wraps."""
-    return direction_of(staged_number(term), place) is not None
-
-
 @lru_cache(maxsize=1 << 13)
 def stage_of(term: Term, place: int) -> Term | None:
     """A number that never turns as the operand grows and says which code the result has. None: no such is known.
@@ -50,8 +44,9 @@ def side_of(term: Term, place: int) -> Term | None:
     """Where a choice's first result stands that is put out for small operands, or for large ones alone."""
     if term.name != "where" or term.args[0].name not in ("less", "at-most") or depends(term.args[1], place):
         return None
-    small, large = (direction_of(one, place) if depends(one, place) else None for one in term.args[0].args)
-    return BELOW if small == () else ABOVE if large == () else None
+    sides = zip((BELOW, ABOVE), term.args[0].args, strict=True)
+    moving = [(side, one) for side, one in sides if depends(one, place)]
+    return moving[0][0] if len(moving) == 1 and direction_of(moving[0][1], place) == () else None
 
 
 def level_of(term: Term, place: int) -> Term | None:
