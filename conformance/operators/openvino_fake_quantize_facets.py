@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.openvino_fake_quantize_variants import (
     ALONE,
     FLUSHED,
     FLUSHED_STEPS,
+    all_in,
     ends_of_steps,
     limits,
 )
@@ -24,9 +25,7 @@ from tiebreak.conformance.semantics.precisions import FLOAT64, PRECISIONS, Preci
 from tiebreak.conformance.semantics.round_modes import MODES, NEVER_NEGATIVE, RoundMode
 from tiebreak.conformance.semantics.special_results import AS_LARGE, SpecialResult, SpecialResults
 from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, TermChange
-from tiebreak.conformance.variants.mutant import Mutant, changed
-from tiebreak.golden.arithmetic.term import Term, in_type, step
-from tiebreak.golden.elements import FloatType
+from tiebreak.conformance.variants.mutant import Mutant
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Elementwise, array_of, codes_of
 
@@ -119,21 +118,6 @@ SPECIALS = (
 )
 
 
-def step_of(one: Term) -> Term | None:
-    """Operands and the result are steps, too."""
-    if one.name == "operand":
-        return step(one)
-    is_number = one.name == "to-float" and one.args[0].name != "step"
-    return replace(one, args=(step(one.args[0]),)) if is_number else None
-
-
-STEPPED = changed(step_of)
-
-
-def computed_in(kind: FloatType) -> Mutant:
-    return Mutant((lambda call, problem, term: (problem, in_type(term, kind)),))
-
-
 @dataclass
 class FakeQuantizeArithmetic(SpecialResults, TermArithmetic):
     """The arithmetic of a node with scalar limits, where the input's lower limit is below its upper one."""
@@ -164,7 +148,7 @@ class FakeQuantizeArithmetic(SpecialResults, TermArithmetic):
         return fake_quantize_probes.special_probes(self.node)
 
     def mutant_of(self, value: Value) -> Mutant:
-        return STEPPED + computed_in(value.type) if isinstance(value, Precision) else super().mutant_of(value)
+        return all_in(value.id) if isinstance(value, Precision) else super().mutant_of(value)
 
     def is_valid(self, semantics: Semantics) -> bool:
         precision, range_, ends, position, _, subnormals, output, result = semantics

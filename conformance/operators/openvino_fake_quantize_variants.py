@@ -126,10 +126,20 @@ def levels_of(p: Elementwise) -> tuple[int, int]:
     return 0, p.constants["levels"] - 1
 
 
+def step_of(one: Term) -> Term | None:
+    """Operands and the result are steps, too."""
+    if one.name == "operand":
+        return step(one)
+    is_number = one.name == "to-float" and one.args[0].name != "step"
+    return replace(one, args=(step(one.args[0]),)) if is_number else None
+
+
+STEPPED = changed(step_of)
+
+
 def all_in(kind: str) -> Mutant:
-    """All steps and operands in a type."""
-    own = FLOAT_TYPES[kind]
-    return by.all_steps_in(own) + changed(lambda one: step(one, own) if one.name == "operand" else None)
+    """All steps, operands and the result in a type."""
+    return STEPPED + Mutant((lambda call, problem, term: (problem, of.in_type(term, FLOAT_TYPES[kind])),))
 
 
 class Branches(NamedTuple):
