@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, partial, singledispatchmethod
+from functools import cached_property, lru_cache, partial, singledispatchmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +32,7 @@ from tiebreak.conformance.variants import rewrites as by
 from tiebreak.conformance.variants.changes import OnlyOnce, everywhere
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.conformance.variants.monotone import stage_of
-from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, changed
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, ProblemForm, changed
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.arithmetic.term import Term, step
 from tiebreak.golden.elements import FloatType, decode, encode
@@ -54,6 +54,21 @@ class TermChange:
     cause: str = ""
 
 
+@dataclass(frozen=True)
+class MadeTerms:
+    """Terms by the changes that made them, and the change that each value is."""
+
+    by_values: dict[Semantics, Output] = field(default_factory=dict)
+    mutants: dict[Value, Mutant] = field(default_factory=dict)
+    only_once: OnlyOnce = field(default_factory=OnlyOnce)
+
+
+@lru_cache(maxsize=4)
+def made_terms(arithmetic: str, facets: tuple[Facet, ...], form: ProblemForm) -> MadeTerms:
+    """Several arithmetics of a node share them."""
+    return MadeTerms()
+
+
 @dataclass
 class TermArithmetic(FiniteOnly):
     """All arithmetics that a node may have whose first input is x, with scalars for the others.
@@ -64,9 +79,6 @@ class TermArithmetic(FiniteOnly):
 
     node: Node
     facets: tuple[Facet, ...]
-    made: dict[Semantics, tuple[Elementwise, Term]] = field(default_factory=dict, init=False)
-    mutants: dict[Value, Mutant] = field(default_factory=dict, init=False)
-    only_once: OnlyOnce = field(default_factory=OnlyOnce, init=False)
 
     order: ClassVar[Sequence[str]] = (
         "precision",
@@ -121,9 +133,13 @@ class TermArithmetic(FiniteOnly):
         turns = [self.order.index(one.name) if one.name in self.order else -1 for one in self.facets]
         return sorted(range(len(turns)), key=turns.__getitem__)
 
+    @cached_property
+    def made(self) -> MadeTerms:
+        return made_terms(type(self).__name__, self.facets, ProblemForm(self.problem))
+
     def after(self, values: Semantics) -> Output:
         """What is asked, and the term, after these changes; what several combinations begin with is made once."""
-        if values not in self.made:
+        if values not in self.made.by_values:
             problem, found = self.after(values[:-1]) if values else self.call.outputs[0]
             mutant = self.change_of(values[-1]) if values else AS_WRITTEN
             for change in mutant.asked:
@@ -132,13 +148,13 @@ class TermArithmetic(FiniteOnly):
                 found = everywhere(found, partial(as_computed, problem.working))
             for change in mutant.changes:
                 problem, found = change(self.call, problem, found)
-            self.made[values] = problem, self.only_once(found)
-        return self.made[values]
+            self.made.by_values[values] = problem, self.made.only_once(found)
+        return self.made.by_values[values]
 
     def change_of(self, value: Value) -> Mutant:
-        if value not in self.mutants:
-            self.mutants[value] = self.mutant_of(value)
-        return self.mutants[value]
+        if value not in self.made.mutants:
+            self.made.mutants[value] = self.mutant_of(value)
+        return self.made.mutants[value]
 
     @singledispatchmethod
     def mutant_of(self, value: Any) -> Mutant:

@@ -43,7 +43,7 @@ class BackendEvaluation(ArrayEvaluation):
         """int64 codes of a term that ends in a result."""
         with np.errstate(all="ignore"):
             found = self.part(term, self.kind).values.astype(np.int64, copy=False)
-        return found if found.size == self.size else np.broadcast_to(found, self.size)
+        return found if found.shape == (self.size,) else np.broadcast_to(found, self.size)
 
     def part(self, term: Term, kind: FloatType | None) -> Column:
         """The same term is known by its place in memory, faster than an equal one."""
