@@ -17,9 +17,9 @@ from tiebreak.conformance.emulators import tables
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES, as_bytes, emulator_data, spread
 from tiebreak.conformance.emulators.running import RUNS
+from tiebreak.conformance.operators.openvino_fake_quantize_facets import FakeQuantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
 from tiebreak.conformance.semantics.cast import CastArithmetic, is_negative
-from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array

@@ -18,8 +18,8 @@ from tiebreak.conformance.emulators import running
 from tiebreak.conformance.emulators.job import DEFAULTS, FILES
 from tiebreak.conformance.emulators.steps import SINGLE, Computed, given, step
 from tiebreak.conformance.emulators.traced import Traced
+from tiebreak.conformance.operators.openvino_fake_quantize_facets import FakeQuantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
-from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.scaled_products import EXACTLY
 from tiebreak.golden.errors import Unsupported

@@ -13,10 +13,8 @@ from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_by_facets import by_facets
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
-from tiebreak.conformance.semantics.fake_quantize_facets import STEPS_FLUSHED, FakeQuantizeCombination
 from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.conformance.semantics.quantize_facets import FACETS, Combination, UpToRounding
-from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -89,8 +87,9 @@ def test_a_fake_quantize_without_subnormal_steps_is_the_audits(real: str) -> Non
     node = make_node("openvino.FakeQuantize", real=real, attributes={"levels": 256})
     arithmetic = arithmetic_of(node)
     mistakes = {cause.id: run for cause, run in TESTED["openvino.FakeQuantize"].mistakes or ()}
-    semantics = FakeQuantizeCombination._make(arithmetic.documented)._replace(subnormals=STEPS_FLUSHED)
-    semantics = semantics._replace(round_mode=MODES[EVEN])
+    wanted = {"subnormals": "steps-flushed", "round_mode": EVEN}
+    pairs = zip(arithmetic.facets, arithmetic.documented, strict=True)
+    semantics = tuple(facet.by_id[wanted.get(facet.name, value.id)] for facet, value in pairs)
     told = 0
     for probe in list(arithmetic.first_probes())[-20:]:
         with np.errstate(all="ignore"):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.cases.generators import cases
-from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
-from tiebreak.conformance.semantics.fake_quantize_facets import FakeQuantizeCombination
 from tiebreak.conformance.semantics.model import Probe
+from tiebreak.conformance.semantics.precisions import EXACT
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FloatType, decode, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
@@ -287,13 +287,13 @@ def test_openvino_gives_the_nodes_type(openvino: IsolatedBackend, real: str) -> 
 
 def test_limits_of_single_elements_may_fall_in_exact_arithmetic() -> None:
     """Recorded cases with several output limits are one probe: some rise, and some fall."""
-    arithmetic = FakeQuantizeArithmetic(make_node(OPERATOR, real="float32", attributes={"levels": 5}))
-    mode = FakeQuantizeCombination._make(arithmetic.documented).round_mode
+    arithmetic = arithmetic_of(make_node(OPERATOR, real="float32", attributes={"levels": 5}))
+    exact = (EXACT, *arithmetic.documented[1:])
     x, ends = np.linspace(-2, 3, 12, dtype=np.float32), np.array([-1, 2], np.float32)
     falls = np.arange(x.size) % 2 == 1
     limits = np.where(falls, [[7], [-3]], [[-3], [7]]).astype(np.float32)
-    found = arithmetic.exactly(Probe(x, (*(np.full(x.shape, end) for end in ends), *limits)), mode)
+    (found,) = arithmetic.staged(Probe(x, (*(np.full(x.shape, end) for end in ends), *limits)), [exact])
     for number, pair in enumerate(np.array([[-3, 7], [7, -3]], np.float32)):
-        alone = arithmetic.exactly(Probe(x, tuple(np.asarray(limit) for limit in (*ends, *pair))), mode)
+        (alone,) = arithmetic.staged(Probe(x, tuple(np.asarray(limit) for limit in (*ends, *pair))), [exact])
         for one, other in zip(found, alone, strict=True):
             assert one[falls == number].tolist() == other[falls == number].tolist()

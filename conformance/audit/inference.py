@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from tiebreak.conformance.audit.stored import stored_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Probe, Semantics, Unknown, Value
 from tiebreak.conformance.semantics.round_modes import RoundMode
+from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic
 from tiebreak.golden.problem import Array
 
 # Gives the backend's codes (int64, one-dimensional) for each probe; None where it has no answer.
@@ -132,7 +133,7 @@ class Inference:
     ) -> dict[Semantics, int]:
         """The number of elements that each semantics predicts wrongly."""
         counts = dict.fromkeys(semantics, 0)
-        for probe, codes in answered:
+        for probe, codes in joined(answered) if isinstance(self.arithmetic, TermArithmetic) else answered:
             for one, predicted in zip(semantics, self.arithmetic.predict(probe, semantics), strict=True):
                 counts[one] += int(np.count_nonzero(differs(predicted, codes)))
         return counts
@@ -169,6 +170,15 @@ class Inference:
             places = np.flatnonzero(differs(predicted, codes))
             found += [(probe.only(places[[i]]), int(predicted[p]), int(codes[p])) for i, p in enumerate(places)]
         return found
+
+
+def joined(answered: Sequence[tuple[Probe, Array]]) -> Iterator[tuple[Probe, Array]]:
+    """Some at a time as one probe, each of whose elements has its own operands: fewer and longer arrays."""
+    for start in range(0, len(answered), FEW):
+        probes, found = zip(*answered[start : start + FEW], strict=True)
+        x = np.concatenate([probe.x for probe in probes])
+        operands = ([np.broadcast_to(other, probe.x.shape) for other in probe.others] for probe in probes)
+        yield Probe(x, tuple(map(np.concatenate, zip(*operands, strict=True)))), np.concatenate(found)
 
 
 def values_left(names: Sequence[str], semantics: Sequence[Semantics]) -> dict[str, list[str]]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.emulators.fake_quantize_steps import NO_EXACT
 from tiebreak.conformance.emulators.rounding_steps import rounded
 from tiebreak.conformance.emulators.steps import Computed, cast, flushed, given, named, with_names
+from tiebreak.conformance.emulators.term_steps import NO_TYPE
 from tiebreak.conformance.emulators.traced import Traced, line
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.round_trip import RoundTripArithmetic
@@ -28,7 +28,7 @@ def round_trip_steps(arithmetic: RoundTripArithmetic, semantics: Semantics) -> C
     """The result in the output's type. Raises Unsupported for steps that are not rounded."""
     one, node = RoundTripCombination._make(semantics), arithmetic.node
     if one.precision.is_exact:
-        raise Unsupported(NO_EXACT)
+        raise Unsupported(NO_TYPE)
     flushes, emin, kind = one.subnormals.flushes, node.real.emin, node.input_type
     s: Any = one.subnormals.step_in(one.precision)
     operands = (given(name, kind) for name in ("x", *RANGE))

@@ -14,7 +14,6 @@ from tiebreak.conformance.emulators.block_steps import block_scale_steps, elemen
 from tiebreak.conformance.emulators.cast_steps import cast_steps
 from tiebreak.conformance.emulators.dequantize_steps import dequantize_steps
 from tiebreak.conformance.emulators.fake_levels_steps import fake_levels_steps
-from tiebreak.conformance.emulators.fake_quantize_steps import LIMITS, fake_quantize_steps
 from tiebreak.conformance.emulators.files import Emulated
 from tiebreak.conformance.emulators.integer_scaling_steps import scaling_steps
 from tiebreak.conformance.emulators.quantize_steps import quantize_steps
@@ -29,6 +28,7 @@ from tiebreak.conformance.emulators.steps import NAMES, Computed
 from tiebreak.conformance.emulators.term_steps import term_steps
 from tiebreak.conformance.emulators.weight_product_steps import weight_product_steps
 from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.openvino_fake_quantize_facets import FakeQuantizeArithmetic
 from tiebreak.conformance.operators.paddle_quantize_linear_facets import PaddleQuantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_dequantize_facets import RangeDequantizeArithmetic
 from tiebreak.conformance.operators.tensorflow_quantize_v2_facets import QuantizeV2Arithmetic
@@ -39,7 +39,6 @@ from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.conformance.semantics.dynamic_result import ResultOfRange
 from tiebreak.conformance.semantics.dynamic_scale import ScaleArithmetic
 from tiebreak.conformance.semantics.dynamic_zero_point import PointArithmetic
-from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.semantics.gguf_dequantize import BlockDequantizeArithmetic
 from tiebreak.conformance.semantics.integer_scaling import IntegerScaling
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
@@ -51,6 +50,7 @@ from tiebreak.conformance.semantics.small_block_least import ScalesWithLeast
 from tiebreak.conformance.semantics.torch_fake_quantize import FakeLevels
 from tiebreak.conformance.semantics.weight_product import WeightProductArithmetic
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.openvino_fake_quantize import LIMITS
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ OF_ARITHMETICS: Mapping[type, EmulatedTable] = {
     QuantizeArithmetic: EmulatedTable("quantize", quantize_steps),
     DequantizeArithmetic: EmulatedTable("dequantize", dequantize_steps),
     CastArithmetic: EmulatedTable("cast", cast_steps),
-    FakeQuantizeArithmetic: EmulatedTable("fake_quantize", fake_quantize_steps, ("x", *LIMITS)),
+    FakeQuantizeArithmetic: EmulatedTable("fake_quantize", term_steps, ("x", *LIMITS)),
     FakeLevels: EmulatedTable("fake_quantize", fake_levels_steps),
     RoundTripArithmetic: EmulatedTable("fake_quantize", round_trip_steps, ROUND_TRIP, {"num_bits": BITS}),
     QuantizeV2Arithmetic: EmulatedTable("quantize", term_steps, ("x", *ENDS_OF_RANGE), also=ENDS_OF_RANGE),

@@ -33,6 +33,7 @@ from tiebreak.conformance.emulators.steps import (
 from tiebreak.conformance.semantics.model import Semantics
 from tiebreak.conformance.semantics.term_arithmetic import TermArithmetic, is_exact
 from tiebreak.conformance.variants import conversions as to
+from tiebreak.conformance.variants.changes import operands_of
 from tiebreak.conformance.variants.evaluation import FAR
 from tiebreak.conformance.variants.number_changes import is_integer
 from tiebreak.conformance.variants.rewrites import ARITHMETIC
@@ -54,12 +55,16 @@ def term_steps(arithmetic: TermArithmetic, semantics: Semantics) -> Computed:
     """The result; of an integer as a float64. Raises Unsupported for steps that no type rounds."""
     if is_exact(semantics):
         raise Unsupported(NO_TYPE)
-    seen, problem = first_seen(getattr(arithmetic, "seen", {})), arithmetic.problem
-    x = given("x", arithmetic.node.input_type)
-    large = as_largest(x, {name: name == "negative_infinity" for name, end in seen.items() if not end.value})
-    result = TermSteps({0: large}, problem).of(arithmetic.term(semantics), problem.working)
-    fixed = {name: constant(end.value(arithmetic.node.quantized)) for name, end in seen.items() if end.value}
-    return with_names(named("y", with_results(result, x, fixed)))
+    problem, x = arithmetic.problem, given("x", arithmetic.node.input_type)
+    seen = first_seen(getattr(arithmetic, "seen", {}))
+    negative = {name: name == "negative_infinity" or end.like == b"-" for name, end in seen.items() if not end.value}
+    steps = TermSteps({0: as_largest(x, negative)}, problem)
+    term = arithmetic.term(semantics)
+    result = steps.of(term, problem.working)
+    others = [steps.of(one, problem.working) for one in operands_of(problem).values()][1:]
+    fixed = {name: end.value(*arithmetic.ends(others)) for name, end in seen.items() if end.value}  # type: ignore[attr-defined]
+    numbers = {name: one if isinstance(one, Computed) else constant(one, result.type) for name, one in fixed.items()}
+    return with_names(named("y", with_results(result, x, numbers)))
 
 
 @dataclass
@@ -135,7 +140,7 @@ class TermSteps:
         if term.name == "in-precision":
             return self.digits_of(term.args[0], term.constant or kind)
         if term.name == "round":
-            return DIGITS
+            return min(DIGITS, self.digits_of(term.args[0], kind))
         parts = [self.digits_of(arg, kind) for arg in (term.args[1:] if term.name == "where" else term.args)]
         if term.name == "multiply":
             return sum(parts)
@@ -243,6 +248,6 @@ WRITERS: Mapping[str, Write] = {
     "where": either,
     "wrap": low_bits,
     "to-ends": between_ends,
-    "to-float": lambda steps, term, kind: cast(term.constant.kind.name, steps.of(term.args[0], kind)),
+    "to-float": lambda steps, term, kind: steps.rounded(term.args[0], term.constant.kind, kind),
     "changed": converted,
 }

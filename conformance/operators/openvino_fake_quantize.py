@@ -20,6 +20,7 @@ from tiebreak.conformance.operators.model import (
     OperatorUnderTest,
     in_any_problem,
 )
+from tiebreak.conformance.operators.openvino_fake_quantize_facets import fake_quantize
 from tiebreak.conformance.operators.openvino_fake_quantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import (
     HIGH,
@@ -32,7 +33,6 @@ from tiebreak.conformance.operators.path_probe import (
 )
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
-from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
 from tiebreak.golden.samples.model import Tensor, bits
@@ -196,7 +196,7 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN_CALLS,
     situations=SITUATIONS,
     semantics=AuditedSemantics(
-        FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}, authorities=OF_FAKE_QUANTIZE
+        fake_quantize, broadcast_operands, defaults={"levels": 256}, authorities=OF_FAKE_QUANTIZE
     ),
     monotone=in_any_problem,
 )

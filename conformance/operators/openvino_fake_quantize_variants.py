@@ -126,10 +126,20 @@ def levels_of(p: Elementwise) -> tuple[int, int]:
     return 0, p.constants["levels"] - 1
 
 
+def step_of(one: Term) -> Term | None:
+    """Operands and the result are steps, too."""
+    if one.name == "operand":
+        return step(one)
+    is_number = one.name == "to-float" and one.args[0].name != "step"
+    return replace(one, args=(step(one.args[0]),)) if is_number else None
+
+
+STEPPED = changed(step_of)
+
+
 def all_in(kind: str) -> Mutant:
-    """All steps and operands in a type."""
-    own = FLOAT_TYPES[kind]
-    return by.all_steps_in(own) + changed(lambda one: step(one, own) if one.name == "operand" else None)
+    """All steps, operands and the result in a type."""
+    return STEPPED + Mutant((lambda call, problem, term: (problem, of.in_type(term, FLOAT_TYPES[kind])),))
 
 
 class Branches(NamedTuple):
@@ -257,14 +267,20 @@ def dequantized(k: LevelParts) -> Term:
     return (level_of(k, k.clipped) - -1 * k.first / k.unit) * k.unit
 
 
+def ends_of_steps(k: LevelParts, steps: int, flat: Numeric | None = None) -> tuple[Term, Term]:
+    """Output limits become a scale and a zero point, `flat` if both are equal, of so many steps, and then limits."""
+    point = -steps * k.first / k.span
+    point = point if flat is None else where(equal(k.span, 0), flat, point)
+    return -1 * point * (k.span / steps), (steps - point) * (k.span / steps)
+
+
 def rebuilt_anyway(k: LevelParts) -> Term:
-    """Output limits become a zero point and a scale, and then limits again, but for symmetric ones of 255 levels."""
+    """Rebuilt, but for symmetric ones of 255 levels."""
     if k.levels not in STEPS:
         return folded(k)
-    steps, is_kept = STEPS[k.levels], equal(k.first, -1 * k.last) if k.levels == 255 else equal(0, 1)
-    point = where(equal(k.span, 0), 0, -steps * k.first / k.span)
-    ends = -1 * point * (k.span / steps), (steps - point) * (k.span / steps)
-    first, last = (where(is_kept, own, end) for own, end in zip((k.first, k.last), ends, strict=True))
+    is_kept = equal(k.first, -1 * k.last) if k.levels == 255 else equal(0, 1)
+    ends = zip((k.first, k.last), ends_of_steps(k, STEPS[k.levels], 0), strict=True)
+    first, last = (where(is_kept, own, end) for own, end in ends)
     return folded(parts(k.p, k.x, k.low, k.high, first, last))
 
 
@@ -412,6 +428,7 @@ def decoded(k: LevelParts, *, whole: bool = False) -> Term:
 
 
 SATURATED, AT_LOW = by.all_steps_in(FLOAT32) + written(saturated), at_output_low(beyond=False)
+FLUSHED, FLUSHED_STEPS = by.flushes("operand", "to-float"), by.flushes("operand", "step", "to-float")
 PLAIN_ZEROS = by.result(to.Conversion("zeros without a sign", lambda values: values + 0.0))
 ODD = changed(lambda one: replace(one, args=(to.HALF_IF_ODD(one.args[0]),)) if one.name == "to-float" else None)
 WHOLE, CASTS = "codes and zero point rounded, in float32", "float64 + casts-to-int64"
@@ -433,7 +450,7 @@ POSITIONS: dict[str, Of] = {
     "position:factor": lambda k: (k.x - k.low) * k.factor,
     "position:reciprocal of step": lambda k: (k.x - k.low) * (1 / (k.width / k.n)),
     "position:factor and shift": lambda k: k.x * k.factor - k.low * k.factor,
-    "position:fused": lambda k: by.exact(k.x * k.factor) - k.low * k.factor,
+    "position:fused": lambda k: by.exact(k.x * k.factor) + -1 * k.low * k.factor,
     "position:reciprocal of range": lambda k: (k.x - k.low) * (1 / k.width) * k.n,
     "position:two quotients": lambda k: k.x / (k.width / k.n) - k.low / (k.width / k.n),
     "position:estimate of 12 bits": lambda k: (k.x - k.low) * step(to.ESTIMATE(k.width)) * k.n,
@@ -577,8 +594,8 @@ LIKELY = (
     Wrong("scale-and-step-first", "quotient", as_one("position:factor", "result:step")),
     Wrong("quantize-and-dequantize-in:float32", "sum", kernel(dequantized) + all_in("float32")),
     *(Wrong(f"computes-in:{kind}", "quotient", all_in(kind)) for kind in ("float32", "bfloat16", "float16")),
-    Wrong("flushes", "quotient", by.flushes("operand", "to-float") + PLAIN_ZEROS),
-    Wrong("flushes-every-step", "quotient", by.flushes("operand", "step", "to-float") + PLAIN_ZEROS),
+    Wrong("flushes", "quotient", FLUSHED + PLAIN_ZEROS),
+    Wrong("flushes-every-step", "quotient", FLUSHED_STEPS + PLAIN_ZEROS),
     Wrong("divides-by-zero", "equal-limits", CLAMPED),
     Wrong("clips-low-last", "reversed", branches(lambda b: b.at(greatest(least(b.x, b.high), b.low)))),
     Wrong("clips-high-last", "reversed", branches(lambda b: b.at(clamp(b.x, b.low, b.high)))),

@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority
-from tiebreak.conformance.semantics.fake_quantize_facets import (
-    FACTOR_AND_SHIFT,
-    FUSED_POSITION,
-    FUSED_RESULT,
-    GIVEN,
-    GIVEN_OUTPUT,
-    KEPT,
-    SELECTED,
-    SPEC_POSITION,
-    SPEC_RESULT,
-    STEP_RESULT,
-)
+from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority, ValueNamed
 from tiebreak.conformance.semantics.precisions import EXACT
 from tiebreak.conformance.semantics.round_modes import FLOOR, MODES
 from tiebreak.golden.rounding import EVEN
 
+
+def named(*ids: str) -> tuple[ValueNamed, ...]:
+    return tuple(map(ValueNamed, ids))
+
+
 MODES_OF_LEVELS = (EVEN, "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_TOWARD_ZERO")  # levels are not negative
 TIES = (*(MODES[name] for name in MODES_OF_LEVELS), FLOOR)
-PLAIN: Allowed = {"range": (GIVEN,), "round_mode": TIES, "subnormals": (KEPT,), "output_limits": (GIVEN_OUTPUT,)}
-IN_ORDER: Allowed = {
-    **PLAIN,
-    "ends": (SELECTED,),
-    "position": (SPEC_POSITION,),
-    "result": (SPEC_RESULT,),
-    "precision": STEPS,
-}
-IN_ADVANCE: Allowed = {"position": (FACTOR_AND_SHIFT, FUSED_POSITION), "result": (STEP_RESULT, FUSED_RESULT)}
+AS_GIVEN, IN_TURN = named("as-given"), named("divide-multiply")
+PLAIN: Allowed = {"range": AS_GIVEN, "round_mode": TIES, "subnormals": named("kept"), "output_limits": AS_GIVEN}
+IN_ORDER: Allowed = {**PLAIN, "ends": named("selected"), "position": IN_TURN, "result": IN_TURN, "precision": STEPS}
+IN_ADVANCE: Allowed = {"position": named("factor-and-shift", "fused"), "result": named("step", "fused")}
 
 OPENVINO = Authority(
     id="openvino",

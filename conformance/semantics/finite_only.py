@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, Value
@@ -50,7 +50,7 @@ class FiniteOnly:
     def completed(self, semantics: Semantics) -> Semantics:
         return semantics
 
-    def stage_key(self, semantics: Semantics) -> Semantics:
+    def stage_key(self, semantics: Semantics) -> Hashable:
         return semantics
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:

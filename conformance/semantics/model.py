@@ -6,7 +6,7 @@ that an element can be shown or run again alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -147,7 +147,7 @@ class Arithmetic(Protocol):
         """
         ...
 
-    def stage_key(self, semantics: Semantics) -> Semantics:
+    def stage_key(self, semantics: Semantics) -> Hashable:
         """Semantics with the same key have the same stages, whatever the probe."""
         ...
 

@@ -14,8 +14,6 @@ from functools import lru_cache, partial
 import numpy as np
 
 from tiebreak.conformance.semantics import round_trip_probes
-from tiebreak.conformance.semantics.fake_quantize import least_exponent
-from tiebreak.conformance.semantics.fake_quantize_facets import KEPT, RoundedStep
 from tiebreak.conformance.semantics.finite_only import FiniteOnly
 from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Facet, Probe, Semantics, codes, valid_candidates
 from tiebreak.conformance.semantics.precisions import FLOAT64, OF_TYPE
@@ -23,6 +21,7 @@ from tiebreak.conformance.semantics.round_modes import FLOOR, MODES, RoundMode
 from tiebreak.conformance.semantics.round_trip_facets import (
     AS_SAID,
     HALF_FUSED,
+    KEPT,
     OF_INTEGERS,
     OVER,
     SMALLER,
@@ -30,6 +29,7 @@ from tiebreak.conformance.semantics.round_trip_facets import (
     TIMES_INTEGER,
     UPDATED,
     RangeAndIntegers,
+    RoundedStep,
     RoundTripCombination,
     SideFactor,
     facets_of,
@@ -161,7 +161,7 @@ def is_valid(narrow: bool, mode: str, real: str, bits: int, semantics: Semantics
     if one.precision.is_exact:
         return one[1:6] == plain and one.round_mode is not FLOOR and one.subnormals is KEPT
     working = one.precision.type
-    if one.subnormals.flushes and least_exponent(working) > own.emin:
+    if one.subnormals.flushes and working.emin + 1 - working.precision > own.emin:
         return False  # no value of this precision is subnormal in the input's type
     if one.subnormals.steps and working.emin != own.emin:
         return False  # a wider precision has steps that are subnormal in the input's type only

@@ -12,17 +12,59 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiebreak.conformance.semantics.fake_quantize_facets import (
-    FLUSHED,
-    KEPT,
-    STEPS_FLUSHED,
-    FakeSubnormals,
-    RoundedStep,
-)
 from tiebreak.conformance.semantics.model import Facet
+from tiebreak.conformance.semantics.places import as_type, flush_subnormals, fused_multiply_add
 from tiebreak.conformance.semantics.precisions import PRECISIONS, Precision
 from tiebreak.conformance.semantics.round_modes import FLOOR, MODES, RoundMode
 from tiebreak.golden.problem import Array
+
+
+@dataclass(frozen=True)
+class RoundedStep:
+    """What becomes of the result of each step: it is rounded to the working precision.
+
+    With a `tiny`, the exponent of the precision's smallest normal number, what is subnormal then becomes 0.
+    """
+
+    dtype: np.dtype[np.floating]
+    tiny: int | None = None
+
+    def __call__(self, values: Array) -> Array:
+        found = as_type(values, self.dtype)
+        return found if self.tiny is None else flush_subnormals(found, self.tiny)
+
+    def fused(self, a: Array, b: Array, added: Array) -> Array:
+        """a * b + added, rounded once."""
+        return self(fused_multiply_add(a, b, added.astype(np.float64), self.dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class FakeSubnormals:
+    """`flushes`: the operands and the result. `steps`: the result of each step, too."""
+
+    id: str
+    sentence: str
+    flushes: bool
+    steps: bool = False
+    cause: str = ""
+
+    def step_in(self, precision: Precision) -> RoundedStep:
+        return RoundedStep(precision.dtype, precision.type.emin if self.steps else None)
+
+    def flushed(self, values: Array, emin: int) -> Array:
+        """Operands or results, of whose type `emin` is the exponent of the smallest normal number."""
+        return flush_subnormals(values, emin) if self.flushes else values
+
+
+KEPT = FakeSubnormals("kept", "subnormal numbers are numbers", flushes=False)
+FLUSHED = FakeSubnormals("flushed", "subnormal inputs and results count as 0", flushes=True, cause="flushes")
+STEPS_FLUSHED = FakeSubnormals(
+    "steps-flushed",
+    "subnormal inputs and results of every step count as 0",
+    flushes=True,
+    steps=True,
+    cause="flushes-every-step",
+)
 
 
 class RangeAndIntegers(NamedTuple):

@@ -7,11 +7,11 @@ a rewrite of a step of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial, reduce, singledispatchmethod
-from typing import Any
+from functools import cache, cached_property, lru_cache, partial, singledispatchmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,24 +24,23 @@ from tiebreak.conformance.semantics.model import (
     Probe,
     Semantics,
     Value,
-    codes,
     valid_candidates,
 )
 from tiebreak.conformance.semantics.precisions import Precision
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, TRUNCATE, RoundMode
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import everywhere
+from tiebreak.conformance.variants.changes import OnlyOnce, everywhere
 from tiebreak.conformance.variants.evaluation import BackendEvaluation
-from tiebreak.conformance.variants.monotone import never_turns, staged_number
-from tiebreak.conformance.variants.mutant import Mutant, NodeCall, changed
+from tiebreak.conformance.variants.monotone import stage_of
+from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, ProblemForm, changed
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.arithmetic.term import Term, step
 from tiebreak.golden.elements import FloatType, decode, encode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, array_of, codes_of
 
-LAST = ("precision", "subnormals")  # facets whose changes are of all steps, whatever the others made of them
 AS_WRITTEN = Mutant(())
+MOST_KEPT = 1 << 20  # numbers that semantics may share
 SUMS = {FLOOR: by.floor_of_half_more, TRUNCATE: by.trunc_of_half_more, AWAY: by.trunc_of_signed_half_more}
 
 
@@ -55,6 +54,21 @@ class TermChange:
     cause: str = ""
 
 
+@dataclass(frozen=True)
+class MadeTerms:
+    """Terms by the changes that made them, and the change that each value is."""
+
+    by_values: dict[Semantics, Output] = field(default_factory=dict)
+    mutants: dict[Value, Mutant] = field(default_factory=dict)
+    only_once: OnlyOnce = field(default_factory=OnlyOnce)
+
+
+@lru_cache(maxsize=4)
+def made_terms(arithmetic: str, facets: tuple[Facet, ...], base: Mutant, form: ProblemForm) -> MadeTerms:
+    """Several arithmetics of a node share them."""
+    return MadeTerms()
+
+
 @dataclass
 class TermArithmetic(FiniteOnly):
     """All arithmetics that a node may have whose first input is x, with scalars for the others.
@@ -66,21 +80,25 @@ class TermArithmetic(FiniteOnly):
     node: Node
     facets: tuple[Facet, ...]
     base: Mutant = AS_WRITTEN
-    terms: dict[Semantics, Term] = field(default_factory=dict)
+
+    order: ClassVar[Sequence[str]] = ("precision", "subnormals")  # facets whose changes, of all steps, come last
 
     @cached_property
     def call(self) -> NodeCall:
         """A call with one element: what is asked of it is asked of each."""
-        shapes = ((1,), *[()] * len(self.node.inputs))
-        ones = (np.ones(shape, tensor.dtype) for shape, tensor in zip(shapes, self.node.inputs, strict=False))
-        return NodeCall(self.node, tuple(ones))
+        return NodeCall(self.node, tuple(np.ones((), tensor.dtype) for tensor in self.node.inputs))
 
     @property
     def problem(self) -> Elementwise:
         return self.call.outputs[0][0]
 
-    @cached_property
+    @property
     def documented(self) -> Semantics:
+        return self.written
+
+    @cached_property
+    def written(self) -> Semantics:
+        """The values that change nothing."""
         return tuple(map(self.documented_value, self.facets))
 
     def documented_value(self, facet: Facet) -> Value:
@@ -104,19 +122,37 @@ class TermArithmetic(FiniteOnly):
 
     def term(self, semantics: Semantics) -> Term:
         """The term of a combination, in which each value has made its change."""
-        if semantics not in self.terms:
-            pairs = sorted(zip(self.facets, semantics, strict=True), key=lambda pair: pair[0].name in LAST)
-            documented = self.documented
-            others = (self.mutant_of(value) for _, value in pairs if value not in documented)
-            whole = reduce(Mutant.__add__, others, self.base)
-            problem, found = self.call.outputs[0]
-            for change in whole.asked:
+        values = [semantics[place] for place in self.places if semantics[place] is not self.written[place]]
+        return self.after(tuple(sorted(values, key=lambda one: not self.change_of(one).asked)))[1]
+
+    @cached_property
+    def places(self) -> Sequence[int]:
+        """The numbers of the facets in the order of their changes."""
+        turns = [self.order.index(one.name) if one.name in self.order else -1 for one in self.facets]
+        return sorted(range(len(turns)), key=turns.__getitem__)
+
+    @cached_property
+    def made(self) -> MadeTerms:
+        return made_terms(type(self).__name__, self.facets, self.base, ProblemForm(self.problem))
+
+    def after(self, values: Semantics) -> Output:
+        """What is asked, and the term, after these changes; what several combinations begin with is made once."""
+        if values not in self.made.by_values:
+            problem, found = self.after(values[:-1]) if values else self.call.outputs[0]
+            mutant = self.change_of(values[-1]) if values else self.base
+            for change in mutant.asked:
                 problem, found = change(self.call, problem, found)
-            found = computed(found, problem.working)
-            for change in whole.changes:
+            if mutant.asked or not values:
+                found = computed(found, problem.working)
+            for change in mutant.changes:
                 problem, found = change(self.call, problem, found)
-            self.terms[semantics] = found
-        return self.terms[semantics]
+            self.made.by_values[values] = problem, self.made.only_once(found)
+        return self.made.by_values[values]
+
+    def change_of(self, value: Value) -> Mutant:
+        if value not in self.made.mutants:
+            self.made.mutants[value] = self.mutant_of(value)
+        return self.made.mutants[value]
 
     @singledispatchmethod
     def mutant_of(self, value: Any) -> Mutant:
@@ -132,40 +168,54 @@ class TermArithmetic(FiniteOnly):
         return by.all_numbers_in(value.type)
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
-        return (codes for codes, _ in self.staged(probe, semantics))
+        for one, asked, run in self.runs(probe, semantics):
+            yield self.exactly(asked, one)[0] if is_exact(one) else self.as_codes(run.answer(self.term(one)))
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """The stage is the result before it wraps, where its steps say that it never turns as x grows."""
-        operands = tuple(np.broadcast_to(codes_of(one).reshape(-1), probe.x.size) for one in (probe.x, *probe.others))
-        asked = replace(self.problem, shape=probe.x.shape, operands=operands)
-        run = BackendEvaluation(operands, asked.kinds, asked.working, oracle.signed_value_of)
-        unknown = np.full(probe.x.size, np.nan)
-        for one in semantics:
+        """The stage is a number on the way to the result, where its steps say that it never turns as x grows."""
+        for one, asked, run in self.runs(probe, semantics):
             if is_exact(one):
                 yield self.exactly(asked, one)
                 continue
-            term = self.term(one)
-            found = self.as_codes(run.answer(term))
-            if not never_turns(term, 0):
-                yield found, unknown
-            else:
+            term, stage = self.term(one), np.array(np.nan)
+            if number := stage_of(term, 0):
                 with np.errstate(all="ignore"):
-                    stage = run.part(staged_number(term), self.problem.working).values
-                yield found, np.broadcast_to(stage, probe.x.size).astype(np.float64)
+                    stage = run.part(number, self.problem.working).values
+            yield self.as_codes(run.answer(term)), np.broadcast_to(stage, probe.x.size).astype(np.float64)
+
+    def runs(
+        self, probe: Probe, semantics: Sequence[Semantics]
+    ) -> Iterator[tuple[Semantics, Elementwise, BackendEvaluation]]:
+        """Each semantics with what is asked, and an evaluation that neighbours share."""
+        operands = tuple(np.broadcast_to(codes_of(one).reshape(-1), probe.x.size) for one in (probe.x, *probe.others))
+        asked = replace(self.problem, shape=probe.x.shape, operands=operands)
+        run = None
+        for one in semantics:
+            if run is None or len(run.same) * run.size > MOST_KEPT:
+                run = BackendEvaluation(operands, asked.kinds, asked.working, oracle.signed_value_of)
+            yield one, asked, run
+
+    def stage_key(self, semantics: Semantics) -> Hashable:
+        return semantics if is_exact(semantics) else stage_of(self.term(semantics), 0) or semantics
 
     def exactly(self, asked: Elementwise, semantics: Semantics) -> tuple[Array, Array]:
         """Codes from the reference kernel; ANYTHING where the document leaves the result open."""
         mode = next((one.id for one in semantics if isinstance(one, RoundMode)), asked.mode)
         found, states = kernel.solve(asked, working=False, mode=mode)
-        found = np.where(states == UNDEFINED, ANYTHING, found)
-        return found, np.where(states == UNDEFINED, np.nan, found)
+        numbers = np.where(states == UNDEFINED, np.nan, self.results(found).astype(np.float64))
+        return np.where(states == UNDEFINED, ANYTHING, self.as_codes(found)), numbers
 
     def as_codes(self, found: Array) -> Array:
-        """What an output says of these codes: one NaN, and mostly one zero."""
+        """What an output says of these codes: mostly one zero."""
         result = self.problem.result
-        if not isinstance(result, FloatType):
+        if not isinstance(result, FloatType) or result.bits <= 8:
             return found
-        return codes(array_of(result.name, found.shape, found.view(np.uint64)))
+        return np.where(found == np.array(1 << (result.bits - 1), np.uint64).astype(np.int64), 0, found)
+
+    def results(self, found: Array) -> Array:
+        """The numbers of codes."""
+        own = self.problem.result
+        return array_of(own.name, found.shape, found.view(np.uint64)) if isinstance(own, FloatType) else found
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         return OTHER

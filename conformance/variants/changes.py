@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from operator import is_
+from typing import Any
 
 from tiebreak.golden import oracle
 from tiebreak.golden.arithmetic.doubles import DOUBLE
@@ -18,19 +20,45 @@ Change = Callable[[Term], Term | None]  # what stands for a part; None: the part
 Numbers = Mapping[str, Term]  # the parts of a term, by their names or formulas, and by their clauses
 
 
-def everywhere(term: Term, change: Change) -> Term:
-    """The term with each part changed that `change` has something for; what a part is made of comes first."""
-    made: dict[int, Term] = {}
+Walked = dict[int, tuple[Term, Term]]  # a part and what stands for it then
+
+
+def everywhere(term: Term, change: Change, walked: Walked | None = None) -> Term:
+    """The term with each part changed that `change` has something for; what a part is made of comes first.
+
+    `walked` are parts of other terms that the same change was tried on: terms share most of their parts.
+    """
+    made: Walked = {} if walked is None else walked
 
     def walk(one: Term) -> Term:
         if id(one) not in made:
-            args = tuple(map(walk, one.args))
-            kept = one if all(new is old for new, old in zip(args, one.args, strict=True)) else replace(one, args=args)
+            args = tuple([walk(arg) for arg in one.args])
+            kept = made_of(one, args)
             found = change(kept)
-            made[id(one)] = kept if found is None else found
-        return made[id(one)]
+            made[id(one)] = one, kept if found is None else found
+        return made[id(one)][1]
 
     return walk(term)
+
+
+def made_of(one: Term, args: tuple[Term, ...]) -> Term:
+    """The same step of these parts; itself if it has them."""
+    return one if all(map(is_, args, one.args)) else Term(one.name, args, one.constant, one.clauses, one.label)
+
+
+class OnlyOnce:
+    """Terms whose equal parts are one: a change, an evaluation or a comparison then has seen them before."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[Any, ...], Term] = {}
+        self.found: Walked = {}
+
+    def __call__(self, term: Term) -> Term:
+        if id(term) not in self.found:
+            args = tuple([self(arg) for arg in term.args])
+            key = (term.name, term.constant, term.clauses, term.label, *map(id, args))
+            self.found[id(term)] = term, self.known.setdefault(key, made_of(term, args))
+        return self.found[id(term)][1]
 
 
 def with_change(term: Term, site: Term, new: Term) -> Term:
@@ -42,9 +70,7 @@ def with_change(term: Term, site: Term, new: Term) -> Term:
             if one == site:
                 made[id(one)] = new
             else:
-                args = tuple(map(walk, one.args))
-                same = all(one is other for one, other in zip(args, one.args, strict=True))
-                made[id(one)] = one if same else replace(one, args=args)
+                made[id(one)] = made_of(one, tuple(map(walk, one.args)))
         return made[id(one)]
 
     return walk(term)

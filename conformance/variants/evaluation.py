@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 
 import numpy as np
 
 from tiebreak.golden.arithmetic import working
-from tiebreak.golden.arithmetic.doubles import known, round_array, rounded, to_odd, two_product, two_sum
+from tiebreak.golden.arithmetic.doubles import DOUBLE, known, round_array, rounded, to_odd, two_product, two_sum
 from tiebreak.golden.arithmetic.term import FloatEnd, Term
 from tiebreak.golden.arithmetic.working import (
     NOTHING,
@@ -27,11 +27,16 @@ from tiebreak.golden.arithmetic.working import (
     signed_quotient,
     subtract,
 )
-from tiebreak.golden.elements import FloatType, IntegerType, decode
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, IntegerType, decode, encode, numpy_dtype
 from tiebreak.golden.problem import IN_RANGE, Array
 
 FAR = 2.0**62  # farther away no integer type reaches
 HALVES = 2.0**52  # farther away no float64 lies between two integers
+
+
+PLAIN = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}
+SINGLE = FLOAT_TYPES["float32"]
+KEEPING = ("round", "clamp", "least", "greatest", "magnitude", "where")  # operations that give numbers of the same type
 
 
 class BackendEvaluation(ArrayEvaluation):
@@ -40,7 +45,20 @@ class BackendEvaluation(ArrayEvaluation):
     def answer(self, term: Term) -> Array:
         """int64 codes of a term that ends in a result."""
         with np.errstate(all="ignore"):
-            return np.broadcast_to(self.part(term, self.kind).values, self.size).astype(np.int64)
+            found = self.part(term, self.kind).values.astype(np.int64, copy=False)
+        return found if found.shape == (self.size,) else np.broadcast_to(found, self.size)
+
+    def part(self, term: Term, kind: FloatType | None) -> Column:
+        """The same term is known by its place in memory, faster than an equal one."""
+        key = id(term), id(kind)
+        found = self.same.get(key)
+        if found is None:
+            found = self.same[key] = term, super().part(term, kind)
+        return found[1]
+
+    @cached_property
+    def same(self) -> dict[tuple[int, int], tuple[Term, Column]]:
+        return {}
 
     @property
     def rules(self) -> Mapping[str, Rule]:
@@ -52,15 +70,44 @@ def plain(values: Array, rest: Array | float = 0.0) -> Column:
     return Column(values, NOTHING, NOTHING, rest)
 
 
+def holds(run: ArrayEvaluation, goal: FloatType, term: Term, kind: FloatType | None) -> bool:
+    """Whether a type is known to hold a number."""
+    if term.name in ("step", "held"):
+        return (term.constant or kind) is goal
+    if term.name == "operand":
+        return run.kinds[term.constant[0]] is goal
+    if term.name == "number":
+        return bool(decode(encode(term.constant, goal), goal) == term.constant)
+    return term.name in KEEPING and all(holds(run, goal, arg, kind) for arg in term.args[term.name == "where" :])
+
+
 def of_step(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     """A number rounded to a type, with the sign of a zero."""
-    (part,) = run.parts(term, kind)
-    own = term.constant or kind
-    if own is not None and own.name in ("float32", "float16"):  # as NumPy rounds
+    own, inner = term.constant or kind, term.args[0]
+    if own is not None and own.bits > 8 and inner.name in PLAIN:
+        one, other = inner.args
+        if own is DOUBLE or (holds(run, own, one, kind) and holds(run, own, other, kind)):
+            exact = PLAIN[inner.name](run.part(one, kind).values, run.part(other, kind).values)
+            return plain(rounded_once_more(exact, own))
+    part = run.part(inner, kind)
+    if own is None or holds(run, own, inner, kind):
+        return part
+    if own.name in ("float32", "float16"):  # as NumPy rounds
         return plain(odd(part).astype(own.name).astype(np.float64))
-    if own is not None and own.bits <= 8:
+    if own.bits <= 8:
         part = replace(part, values=in_precision(part, own), rest=0.0)
-    return part if own is None else in_type(part, own)
+    return in_type(part, own)
+
+
+def rounded_once_more(values: Array, kind: FloatType) -> Array:
+    """Sums, products or quotients of a type's numbers, rounded to float64, in the type.
+
+    Each type has twice the digits of a narrower one, and more: to round to several in turn is to round once.
+    """
+    if kind is DOUBLE:
+        return values
+    single = values.astype(np.float32)
+    return (single if kind.name == "float32" else single.astype(numpy_dtype(kind.name))).astype(np.float64)
 
 
 def odd(part: Column) -> Array:
@@ -172,13 +219,18 @@ def of_ends(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
 def of_float(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     """A float's code, with the sign of a zero."""
     (part,), end = run.parts(term, kind), term.constant
-    if end.kind.bits <= 8:
+    own = end.kind
+    if own.bits > 8 and (own.name != "bfloat16" or any(holds(run, goal, term.args[0], kind) for goal in (own, SINGLE))):
+        values = part.values if own is DOUBLE else odd(part)
+        values = np.where(np.isnan(values), np.nan, values).astype(numpy_dtype(own.name))
+        return plain(values.view(f"uint{own.bits}").astype(np.int64))
+    if own.bits <= 8:
         every, codes = codes_in_order(end)
-        found = replace(part, values=codes[np.searchsorted(every, in_precision(part, end.kind))])
+        found = replace(part, values=codes[np.searchsorted(every, in_precision(part, own))])
     else:
         found = working.of_float(run, term, kind)
     is_zero = (found.values == 0) & np.signbit(part.values)
-    minus = 1 << (end.kind.bits - 1)
+    minus = 1 << (own.bits - 1)
     return replace(found, values=np.where(is_zero, np.array(minus, np.uint64).view(np.int64), found.values))
 
 

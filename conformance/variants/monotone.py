@@ -6,10 +6,11 @@ the same for all values of the operand. Rounding, clamps and additions keep it.
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 
 from tiebreak.conformance.variants import conversions as to
-from tiebreak.golden.arithmetic.term import Term, steps_of
+from tiebreak.golden.arithmetic.term import Term, clamp, in_type, lifted, steps_of, where
 from tiebreak.golden.elements import FLOAT_TYPES
 
 Direction = tuple[tuple[str, Term | None], ...] | None  # None: the step may turn
@@ -18,12 +19,46 @@ KEEPING = (  # conversions
     *(to.FLOAT16, to.BFLOAT16, to.TF32, to.CUT_TO_BFLOAT16, to.CUT_TO_FLOAT32),
     *map(to.flushed_in, FLOAT_TYPES.values()),
 )
+BELOW, ABOVE, LARGEST = lifted(-1) / 0, lifted(1) / 0, int(sys.float_info.max)
 
 
-@lru_cache(maxsize=1 << 12)
-def never_turns(term: Term, place: int) -> bool:
-    """Whether a result never turns as the operand at this place grows, but for where it wraps."""
-    return direction_of(staged_number(term), place) is not None
+@lru_cache(maxsize=1 << 13)
+def stage_of(term: Term, place: int) -> Term | None:
+    """A number that never turns as the operand grows and says which code the result has. None: no such is known.
+
+    Where a comparison with the operand alone decides what is put out, it is infinite.
+    """
+    if term.name == "in-precision":
+        inner = stage_of(term.args[0], place)
+        return inner and in_type(inner, term.constant)
+    side = side_of(term, place)
+    if side is None:
+        number = level_of(term, place) or staged_number(term)
+        return number if direction_of(number, place) is not None else None
+    inner = stage_of(term.args[2], place)
+    finite = inner and (inner if inner.name == "where" else clamp(inner, -LARGEST, LARGEST))
+    return finite and where(term.args[0], side, finite)
+
+
+def side_of(term: Term, place: int) -> Term | None:
+    """Where a choice's first result stands that is put out for small operands, or for large ones alone."""
+    if term.name != "where" or term.args[0].name not in ("less", "at-most") or depends(term.args[1], place):
+        return None
+    sides = zip((BELOW, ABOVE), term.args[0].args, strict=True)
+    moving = [(side, one) for side, one in sides if depends(one, place)]
+    return moving[0][0] if len(moving) == 1 and direction_of(moving[0][1], place) == () else None
+
+
+def level_of(term: Term, place: int) -> Term | None:
+    """The whole number through which alone the operand comes to a real result. It grows even where the result falls."""
+    found, kind = term, None
+    while found.name != "round":
+        moving = [one for one in found.args if depends(one, place)]
+        if term.name != "to-float" or len(moving) != 1:
+            return None
+        kind = found.constant if found.name == "in-precision" else kind
+        (found,) = moving
+    return in_type(found, kind) if kind else found
 
 
 def staged_number(term: Term) -> Term:

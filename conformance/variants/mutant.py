@@ -12,6 +12,7 @@ import numpy as np
 from tiebreak.conformance.variants.changes import (
     Change,
     Numbers,
+    Walked,
     everywhere,
     numbers_changed,
     numbers_in,
@@ -113,7 +114,13 @@ def term_of(form: ProblemForm) -> Term:
 
 @lru_cache(maxsize=1 << 12)
 def changed_term(make: Callable[[Elementwise], Change], form: ProblemForm, term: Term) -> Term:
-    return everywhere(term, make(form.problem))
+    return everywhere(term, *change_for(make, form))
+
+
+@lru_cache(maxsize=1 << 9)
+def change_for(make: Callable[[Elementwise], Change], form: ProblemForm) -> tuple[Change, Walked]:
+    """A change, and what it made so far."""
+    return make(form.problem), {}
 
 
 @dataclass(frozen=True)

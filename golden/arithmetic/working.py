@@ -34,7 +34,7 @@ LARGEST_WHOLE = 2.0**53  # below it each whole number is a float64
 SMALL, LARGE = 2.0**-900, 2.0**900  # between them a product of two float64 has an exact rest
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Column:
     """A part of a term for all elements: numbers, truths or codes, with what a float64 lacks to the exact number.
 
