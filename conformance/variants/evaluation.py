@@ -15,7 +15,7 @@ import numpy as np
 
 from tiebreak.golden.arithmetic import working
 from tiebreak.golden.arithmetic.doubles import round_array, to_odd, two_product, two_sum
-from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.arithmetic.term import UPWARD, Term
 from tiebreak.golden.arithmetic.working import (
     NOTHING,
     ArrayEvaluation,
@@ -79,7 +79,8 @@ def of_where(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column
 
 
 def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
-    return plain(round_array(run.part(term.args[0], kind).values, term.constant))
+    found = round_array(run.part(term.args[0], kind).values, term.constant)
+    return plain(found + 0.0 if term.constant == UPWARD else found)  # the floor of a half more is never a negative zero
 
 
 def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
