@@ -12,7 +12,7 @@ import pytest
 from causes_of_records import causes_of
 
 from tiebreak.adapters.registry import load_backend
-from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_kernels import KERNELS, first_extremes
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_variants import MISTAKES, first_extremes
 from tiebreak.conformance.semantics.causes import JOINT, sentence_of
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
@@ -97,7 +97,7 @@ def test_xla_does_it(kind: str) -> None:
     """Where input_max's factor is infinite, input_min decides, divided by 0; a zero takes the sign of the least."""
     if kind == "float16" and "avx512_fp16" in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("the processor computes in float16, and XLA lets it: a product is no longer a float32's")
-    run = {cause.id: mistake for cause, mistake in KERNELS}[BY_TYPE[kind]]
+    run = {cause.id: mistake for cause, mistake in MISTAKES}[BY_TYPE[kind]]
     xla = load_backend("tensorflow-xla")
     cases = cases_of(kind, "widths-unsigned-16-even", "widths-unsigned-32-even", "subnormal-range", "thirds-unsigned")
     assert len(cases) > 5

@@ -14,10 +14,11 @@ from tiebreak.conformance.operators import (
     openvino_fake_quantize_variants,
     tensorflow_dequantize_variants,
     tensorflow_fake_quant_variants,
-    tensorflow_quantize_and_dequantize_steps,
+    tensorflow_quantize_and_dequantize_variants,
     tensorflow_quantize_v2_variants,
 )
 from tiebreak.conformance.variants import conversions
+from tiebreak.conformance.variants.mutant import Mutant
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -29,7 +30,7 @@ QUANTIZE, DEQUANTIZE = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 MODULES = {
     FAKE: tensorflow_fake_quant_variants,
     PER_CHANNEL: tensorflow_fake_quant_variants,
-    ROUND_TRIP: tensorflow_quantize_and_dequantize_steps,
+    ROUND_TRIP: tensorflow_quantize_and_dequantize_variants,
     OPENVINO: openvino_fake_quantize_variants,
     QUANTIZE: tensorflow_quantize_v2_variants,
     DEQUANTIZE: tensorflow_dequantize_variants,
@@ -251,7 +252,7 @@ def test_without_a_wrong_step_nothing_deviates() -> None:
     node = make_node(ROUND_TRIP, attributes={"range_given": True})
     x = np.random.default_rng(0).uniform(-2, 3, 500).astype(np.float32)
     case = Case("c", node, (x, *(np.asarray(np.float32(end)) for end in (-1.3, 2.7))))
-    outputs = tensorflow_quantize_and_dequantize_steps.RoundTripSteps()(node, *case.inputs)
+    outputs = Mutant(())(node, *case.inputs)
     assert not (judge_outputs(outputs, truths_of(case)).grades == DEVIATES).any()
 
 

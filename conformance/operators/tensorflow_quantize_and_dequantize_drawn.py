@@ -26,11 +26,11 @@ from tiebreak.conformance.operators.path_probe import (
     step_classes,
 )
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_kernels import integers_of
-from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.round_trip import role_of_round_trip, round_trip
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
+from tiebreak.golden.operators.tensorflow_quantize_and_dequantize import representable
 from tiebreak.golden.samples.model import Tensor, bits
 
 ROUND_MODES = {"ROUND_NEAREST_TOWARD_EVEN": "HALF_TO_EVEN", "ROUND_NEAREST_UPWARD": "HALF_UP"}
@@ -84,7 +84,8 @@ def values_in(
 ) -> st.SearchStrategy[int]:
     """Bits of inputs: on or beside multiples of 1/2 divided by scale_factor, or arbitrary."""
     low, high = (Fraction(decode(end, real)) for end in limits)
-    lowest, highest = integers_of(attributes)
+    ends = representable(attributes)
+    lowest, highest = ends["lowest"], ends["highest"]
     sides = [highest / high] if high > 0 else []
     sides += [lowest / low] if low < 0 and lowest else []
     factor = min(sides, default=Fraction(1)) or Fraction(1)

@@ -20,8 +20,9 @@ from tiebreak.conformance.operators.model import (
     never_elementwise,
 )
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_variants import MISTAKES, PAIRS
 from tiebreak.conformance.semantics.round_trip import role_of_round_trip, round_trip
+from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
@@ -35,14 +36,19 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     return {**node, "attributes": attributes}, (*tensors, scalar("int32", bits))
 
 
+def as_latest(node: Node, num_bits: int) -> Node:
+    """The same question to the version whose num_bits is an attribute."""
+    said = {**node.attributes, "num_bits": num_bits, "range_given": node.value("range_given")}
+    return make_node("tensorflow.QuantizeAndDequantizeV4", real=node.real.name, attributes=said)
+
+
 def of_width(run: Mistake) -> Mistake:
     """A backend of the version whose num_bits is an attribute, for this one."""
 
     def with_bits(node: Node, x: Array, low: Array, high: Array, num_bits: Array) -> tuple[Array, ...]:
         if not 1 <= num_bits <= 62:
             raise ValueError("no integers of that width")
-        said = {**node.attributes, "num_bits": int(num_bits), "range_given": node.value("range_given")}
-        return run(replace(node, attributes=said, document=None), x, low, high)
+        return run(as_latest(node, int(num_bits)), x, low, high)
 
     return with_bits
 

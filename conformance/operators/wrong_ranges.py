@@ -93,10 +93,13 @@ def taken_from(place: Place, output: str) -> Mutant:
 
 
 def misplaced_ranges(
-    names: Mapping[str, str] = RANGE_NAMES, role: str = "axis", output: str = "output"
+    names: Mapping[str, str] = RANGE_NAMES,
+    role: str = "axis",
+    output: str = "output",
+    by: Callable[..., Mutant] = misplaced,
 ) -> Iterator[Wrong]:
     """The two inputs after the first from wrong places; `names` has other ids than those of the places."""
     frequent = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
     for name, places in {**{name: (place, place) for name, place in PLACES.items()}, **ENDS}.items():
         ends = {number: place for number, place in enumerate(places, start=1) if place}
-        yield Wrong(names.get(name, name), role, misplaced(ends, only=output), name in frequent)
+        yield Wrong(names.get(name, name), role, by(ends, only=output), name in frequent)

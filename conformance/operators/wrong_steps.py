@@ -20,7 +20,7 @@ from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import OF_TYPE
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNCATE, RoundMode
 from tiebreak.conformance.variants.conversions import INPUTS, RESULTS, Change, as_is
-from tiebreak.conformance.variants.places import ENDS, FREQUENT_PLACES, PLACES, Place
+from tiebreak.conformance.variants.places import Place
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
@@ -154,17 +154,6 @@ def through_int32(values: Array) -> Array:
     """Whole numbers after a conversion to int32 that gives its lowest number for all that is beyond."""
     beyond = (values < -(2.0**31)) | (values >= 2.0**31)
     return np.where(beyond, -(2**31), values)
-
-
-def of_places(role: str, names: Mapping[str, str] | None = None) -> tuple[WrongStep, ...]:
-    """Wrong places of ranges, of the field `places`. `names` has other ids of causes."""
-    names = names or {}
-    both = {name: (place, place) for name, place in PLACES.items()}
-    often = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
-    return tuple(
-        WrongStep(names.get(name, name), role, {"places": ends}, in_pairs=name in often)
-        for name, ends in (both | dict(ENDS)).items()
-    )
 
 
 def taken_from(places: tuple[Place | None, Place | None], at: Array, low: Array, high: Array) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tiebreak.golden.arithmetic import working
 from tiebreak.golden.arithmetic.doubles import DOUBLE, known, round_array, rounded, to_odd, two_product, two_sum
-from tiebreak.golden.arithmetic.term import FloatEnd, Term
+from tiebreak.golden.arithmetic.term import UPWARD, FloatEnd, Term
 from tiebreak.golden.arithmetic.working import (
     NOTHING,
     ArrayEvaluation,
@@ -181,7 +181,8 @@ def of_where(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column
 def of_round(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
     part = run.part(term.args[0], kind)
     values = part.values if type(part.rest) is float else np.where(np.abs(part.values) < HALVES, odd(part), part.values)
-    return plain(round_array(values, term.constant))
+    found = round_array(values, term.constant)
+    return plain(found + 0.0 if term.constant == UPWARD else found)  # the floor of a half more is never a negative zero
 
 
 def of_or_else(run: ArrayEvaluation, term: Term, kind: FloatType | None) -> Column:
