@@ -201,10 +201,11 @@ def test_parameters_come_from_a_wrong_place(place: str, order: list[int]) -> Non
     assert wrong[1].tolist() == Mutant(())(node, x, low, high)[1].tolist()  # the outputs' ranges are right
 
 
-def test_indices_of_parameters_that_are_more_than_a_type_numbers() -> None:
+@pytest.mark.parametrize("different", [1, 7])
+def test_indices_of_parameters_of_which_many_are_equal(different: int) -> None:
     count = 300
     x = np.zeros((2, count), np.float32)
-    ends = 1 + np.arange(count, dtype=np.float32) % 7
+    ends = 1 + np.arange(count, dtype=np.float32) % different
     call = NodeCall(node_of("SCALED", axis=1), (x, -ends, ends))
     assert call.indices(2).tolist() == [*range(count)] * 2
 

@@ -75,12 +75,13 @@ class NodeCall:
     def indices(self, number: int) -> Array:
         """Which element of an input each element of the first output takes, by the operands that the document gives it.
 
-        The input's elements are numbered, digit by digit, with codes that some have. Of equal ones each is the first.
+        The input's elements are numbered, digit by digit, with codes that some have, or that is next to all of them.
         """
         own, kind = self.inputs[number], self.outputs[0][0].kinds[number]
         codes, weight = np.unique(codes_of(own)), 1
+        codes = codes if codes.size > 1 else np.unique([codes, codes ^ 1])
         found = np.zeros(self.outputs[0][0].operands[number].size, np.int64)
-        while weight < own.size and codes.size > 1:
+        while weight < own.size:
             digits = array_of(kind.name, own.shape, codes[np.arange(own.size) // weight % codes.size])
             inputs = (*self.inputs[:number], digits, *self.inputs[number + 1 :])
             found += np.searchsorted(codes, self.problems_with(inputs)[0].operands[number]) * weight

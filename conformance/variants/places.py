@@ -86,9 +86,10 @@ def misplaced(places: Mapping[int, Place], *, only: str) -> Mutant:
             return problem
         operands = list(problem.operands)
         for number in several:
-            array, place = call.inputs[number], places[number]
-            own = call.indices(number).reshape(problem.shape)
-            operands[number] = codes_of(array).reshape(-1)[(place(own, array.size) % array.size).reshape(-1)]
+            codes, place = codes_of(call.inputs[number]).reshape(-1), places[number]
+            if (codes != codes[0]).any():  # else the place is all the same
+                own = call.indices(number).reshape(problem.shape)
+                operands[number] = codes[(place(own, codes.size) % codes.size).reshape(-1)]
         return replace(problem, operands=tuple(operands))
 
     return posed(pose)
