@@ -203,6 +203,8 @@ def chosen(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
 
 def converted(steps: TermSteps, term: Term, kind: FloatType) -> Computed:
     (part,) = steps.parts(term, kind)
+    if term.constant in FLUSHES and part.op == "constant":
+        return constant(float(term.constant.function(np.array(part.value))), part.type)
     if term.constant in FLUSHES:
         return flushed(part, FLUSHES[term.constant])
     if term.constant in (to.FLOAT16, to.BFLOAT16):
