@@ -152,10 +152,6 @@ def ended(end: Callable[[Term], Term]) -> Mutant:
     return changed(lambda one: end(one.args[0]) if one.name == "to-ends" else None)
 
 
-def converted(conversion: Callable[[Term], Term], *names: str) -> Mutant:
-    return changed(*(by.of_operand(name, conversion) for name in names))
-
-
 def measured(measure: Callable[[Array], tuple[Array, Array]]) -> Mutant:
     """The range has other ends: codes, measured in the input."""
 
@@ -236,7 +232,7 @@ CUT_TO_8_BITS = to.Conversion("cut to 8 bits", to.cut_to_bfloat16)
 RAISED = to.Conversion("at least 2^-23", lambda scale: np.maximum(scale, to.EPSILON))
 WRAPS = ended(lambda y: to_integer(wrapped(y, UINT8), UINT8))
 CLAMPED_FIRST = of_y(lambda k: clamp(k.whole, UINT8.lowest, UINT8.highest) + k.point)
-FLUSHED_X, FLUSHED_SCALE = converted(to.FLUSH, "x", "low", "high"), scale_then(to.FLUSH)
+FLUSHED_X, FLUSHED_SCALE = by.operands(to.FLUSH, "x", "low", "high"), scale_then(to.FLUSH)
 FLUSHED_QUOTIENT = quotient_by(lambda quotient: nearest(to.FLUSH(quotient)))
 SCALES: Mapping[str, Mutant] = {
     "range-over-steps-by-reciprocal": of_scale(lambda low, high, width: width * step(lifted(1) / 255, FLOAT32)),
@@ -296,15 +292,15 @@ RESULTS: Mapping[str, Mutant] = {
 }
 SELDOM = ("clamps-before-zero-point-and-wraps", "ignores-zero-point:in y alone")  # in no pairs
 INPUTS: Mapping[str, Mutant] = {
-    "x-in:bfloat16": converted(to.BFLOAT16, "x", "low", "high"),
-    "x-in:float16": converted(to.FLOAT16, "x", "low", "high"),
+    "x-in:bfloat16": by.operands(to.BFLOAT16, "x", "low", "high"),
+    "x-in:float16": by.operands(to.FLOAT16, "x", "low", "high"),
     "flushes-inputs": FLUSHED_X,
 }
 RANGES: Mapping[str, Mutant] = {  # likely alone, so in no pairs
     "range-stays": measured(bare_range),
     "range-made-symmetric": written(symmetric),
-    "range-in:bfloat16": converted(to.BFLOAT16, "low", "high"),
-    "range-in:float16": converted(to.FLOAT16, "low", "high"),
+    "range-in:bfloat16": by.operands(to.BFLOAT16, "low", "high"),
+    "range-in:float16": by.operands(to.FLOAT16, "low", "high"),
     "measures-all-but:the first": range_of_some(lambda flat: flat[1:]),
     "measures-all-but:the last": range_of_some(lambda flat: flat[:-1]),
     **{f"measures-all-but:the tail of a vector loop of {n}": without_tail(n) for n in (4, 8, 16, 32, 64)},

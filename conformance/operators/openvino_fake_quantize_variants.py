@@ -229,7 +229,7 @@ def moved_to_grid(k: LevelParts) -> Sequence[Term]:
 
 def held(kind: str, *names: str) -> Mutant:
     """Limits, or x, go through a type."""
-    return changed(*(by.of_operand(name, lambda one: step(step(one, FLOAT_TYPES[kind]))) for name in names))
+    return by.operands(lambda one: step(step(one, FLOAT_TYPES[kind])), *names)
 
 
 def laid(name: str, *numbers: int) -> Mutant:

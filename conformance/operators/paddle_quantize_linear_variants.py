@@ -158,7 +158,7 @@ def is_away(call: NodeCall) -> bool:
 
 
 def scale(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(by.of_operand("scale", conversion))
+    return by.operands(conversion, "scale")
 
 
 OWN_INVERSE, QMAX, LIMITED = "own-inverse-times-range", "range-and-ends-are-qmax", "clips-to-scale:with round_type 1"

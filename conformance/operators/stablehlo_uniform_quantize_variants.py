@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
+from tiebreak.conformance.operators import wrong_integer_terms as integers
 from tiebreak.conformance.operators.tensorflow_uniform import PLACES
-from tiebreak.conformance.operators.wrong_integer_terms import negated, taken_as
 from tiebreak.conformance.operators.wrong_terms import Wrong, as_read, mistakes_of, of_place, often, pairs_of
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.variants import conversions as to
 from tiebreak.conformance.variants import rewrites as by
-from tiebreak.conformance.variants.changes import Change, everywhere, following, matched, operands_of
+from tiebreak.conformance.variants.changes import Change, following, matched, operands_of
 from tiebreak.conformance.variants.mutant import Mutant, NodeCall, Output, at_once, changed, operation, written
 from tiebreak.conformance.variants.places import Place, misplaced
 from tiebreak.golden.arithmetic.term import (
@@ -33,11 +32,10 @@ from tiebreak.golden.arithmetic.term import (
     where,
     wrapped,
 )
-from tiebreak.golden.elements import INTEGER_TYPES, FloatType, IntegerType
-from tiebreak.golden.problem import Array, Elementwise, array_of
+from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.problem import Elementwise, array_of
 from tiebreak.golden.rounding import EVEN
 
-WORD = INTEGER_TYPES["int32"]
 LANES = 4  # of a vector of 128 bits
 PARAMETERS = ((1, 2), (3, 4))  # the inputs that are a scale and a zero point
 
@@ -110,41 +108,23 @@ def of_float(conversion: Callable[[Term], Term]) -> Mutant:
     return written(change)
 
 
-def of_integer(change: Callable[[Term, IntegerType], Term]) -> Mutant:
-    """A quantized operand is read in another way."""
-
-    def make(p: Elementwise) -> Change:
-        kind = p.kinds[0]
-        return by.of_operand("x", lambda x: change(x, kind)) if isinstance(kind, IntegerType) else lambda one: None
-
-    return written(make)
-
-
-def as_signed(x: Term, kind: IntegerType) -> Term:
-    return x if kind.signed else wrapped(x, INTEGER_TYPES[f"int{kind.bits}"])
-
-
 def difference(kind: IntegerType | None = None) -> Mutant:
     """The operand less its zero point wraps in a type, or in the operand's."""
-
-    def change(p: Elementwise) -> Change:
-        own = p.kinds[0]
-        if not isinstance(own, IntegerType):
-            return lambda one: None
-        return lambda one: following(one, wrapped(one, kind or own)) if one.name == "subtract" else None
-
-    return written(change)
+    return integers.differences(lambda number, own: wrapped(number, kind or own))
 
 
 def of_scale(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(by.of_operand("scale", conversion))
+    return by.operands(conversion, "scale")
 
 
-def flushed(name: str) -> Mutant:
-    """A subnormal operand is 0."""
+def flushed(*names: str) -> Mutant:
+    """Subnormal operands are 0."""
 
     def change(p: Elementwise) -> Change:
-        return by.of_operand(name, to.flushed_in(p.working))
+        own = operands_of(p)
+        chosen = [own[name] for name in names or own if name in own]
+        flush = to.flushed_in(p.working)
+        return lambda one: flush(one) if one in chosen and isinstance(p.kinds[one.constant[0]], FloatType) else None
 
     return written(change)
 
@@ -192,11 +172,6 @@ def by_ratio(*, fused: bool) -> Mutant:
     return written(change)
 
 
-def to_flushed(p: Elementwise) -> Change:
-    flush = to.flushed_in(p.working)
-    return lambda one: flush(one) if one.name == "operand" and isinstance(p.kinds[one.constant[0]], FloatType) else None
-
-
 # Subnormal scales that count as 0, and a quotient that is NaN
 
 
@@ -205,27 +180,26 @@ def with_flushed_scales(call: NodeCall, problem: Elementwise, term: Term) -> Out
     scales = (array.astype(np.float64) for array in call.inputs[1::2])
     if not any(((one != 0) & (np.abs(one) < 2.0**problem.working.emin)).any() for one in scales):
         raise ValueError("there is nothing to mistake")
-    return READING(call, problem, everywhere(term, to_flushed(problem)))
+    (flush,) = flushed().changes
+    return flush(call, *READING(call, problem, term))
 
 
-def saturated_to_signed(kind: IntegerType, values: Array) -> Array:
+def saturated_to_signed(number: Term, kind: IntegerType) -> Term:
     half = (kind.highest - kind.lowest + 1) // 2
-    return np.clip(to.as_x86_casts(values), -half, half - 1)
+    return wrapped(clamp(to.X86_CAST(number), -half, half - 1), kind)
 
 
-def in_vectors(kind: IntegerType, values: Array) -> Array:
-    """In whole vectors of 4; behind them the low bits of an int32."""
-    body = np.arange(values.size).reshape(values.shape) < values.size // LANES * LANES
-    return np.where(body, saturated_to_signed(kind, values), to.as_x86_casts(values))
+def low_bits(number: Term, kind: IntegerType) -> Term:
+    return wrapped(to.X86_CAST(number), kind)
 
 
-def cast_by(name: str, function: Callable[[IntegerType, Array], Array]) -> Mutant:
-    return put_out(
-        lambda number, kind: wrapped(to.Conversion(f"{name} {kind.name}", partial(function, kind))(number), kind)
-    )
+def in_vectors(number: Term, kind: IntegerType) -> Term:
+    """In whole vectors; behind them the low bits of an int32."""
+    return where(to.in_whole_vectors(LANES, number), saturated_to_signed(number, kind), low_bits(number, kind))
 
 
-WRAPPED_CAST = put_out(lambda number, kind: wrapped(to.X86_CAST(number), kind))
+WRAPPED_CAST = put_out(low_bits)
+AS_SIGNED = integers.read_as(True, "x")
 UNCLAMPED = clamped(lambda number, p: number)
 STEPS = (
     Wrong("flushes-inputs", "quotient", flushed("x")),
@@ -254,8 +228,8 @@ STEPS = (
     ),
     *of_place(
         "zero",
-        often("ignores-zero-point", "zero-point", taken_as(0, "zero_point")),
-        often("subtracts-zero-point", "zero-point", negated("zero_point")),
+        often("ignores-zero-point", "zero-point", integers.taken_as(0, "zero_point")),
+        often("subtracts-zero-point", "zero-point", integers.negated("zero_point")),
     ),
     *of_place("out clamp", often("wraps", "range", UNCLAMPED + put_out(wrapped))),
     Wrong("ignores:storage_min and storage_max", "narrow", UNCLAMPED),
@@ -269,10 +243,10 @@ STEPS = (
     Wrong("scale-in:bfloat16", "quotient", of_scale(to.BFLOAT16)),
     Wrong("scale-in:float16", "quotient", of_scale(to.FLOAT16)),
     Wrong("scale-to-power-of-two-below", "quotient", of_scale(to.POWER_BELOW)),
-    often("input-as-signed", "operand", of_integer(as_signed)),
+    often("input-as-signed", "operand", AS_SIGNED),
     *of_place(
         "difference",
-        often("difference-wraps-in:int32", "operand", difference(WORD)),
+        often("difference-wraps-in:int32", "operand", difference(integers.WORD)),
         Wrong("difference-wraps", "operand", difference()),
     ),
 )
@@ -280,14 +254,14 @@ RATIOS = (
     Wrong("ratio-and-shift-in-float32", "operand", by_ratio(fused=False)),
     Wrong("ratio-and-shift-in-float32:fused", "operand", by_ratio(fused=True)),
 )
-AS_SIGNED = tuple(
-    replace(one, id=f"input-as-signed{JOINT}{one.id}", mutant=one.mutant + of_integer(as_signed)) for one in RATIOS
+READ_AS_SIGNED = tuple(
+    replace(one, id=f"input-as-signed{JOINT}{one.id}", mutant=one.mutant + AS_SIGNED) for one in RATIOS
 )
 FLUSHED = f"flushes-scales{JOINT}"
 IN_VECTORS = "in whole vectors of 4, and of which the low bits are taken behind them"
 OF_FLUSHED = (
-    Wrong(f"{FLUSHED}saturates-int32-to-signed:{IN_VECTORS}", "range", cast_by("in vectors", in_vectors)),
-    Wrong(f"{FLUSHED}saturates-int32-to-signed", "range", cast_by("saturated", saturated_to_signed)),
+    Wrong(f"{FLUSHED}saturates-int32-to-signed:{IN_VECTORS}", "range", put_out(in_vectors)),
+    Wrong(f"{FLUSHED}saturates-int32-to-signed", "range", put_out(saturated_to_signed)),
     Wrong(f"{FLUSHED}casts-to-int32-and-wraps", "range", WRAPPED_CAST),
     Wrong(f"{FLUSHED}ratio-and-shift-in-float32:fused", "operand", by_ratio(fused=True) + WRAPPED_CAST),
 )
@@ -303,7 +277,7 @@ def of_places() -> Iterator[Wrong]:
 
 READ = as_read(READING, STEPS)
 MISTAKES = (
-    *mistakes_of([*of_places(), *as_read(READING, (*RATIOS, *AS_SIGNED)), *READ]),
+    *mistakes_of([*of_places(), *as_read(READING, (*RATIOS, *READ_AS_SIGNED)), *READ]),
     *mistakes_of(as_read(with_flushed_scales, OF_FLUSHED)),
 )
 PAIRS = pairs_of(READ)

@@ -378,7 +378,7 @@ def kernels() -> Iterator[Wrong]:
 OF_X = of_place(
     "x",
     *of_inputs("x", "clip"),
-    Wrong("flushes-inputs", "adjusted-range", by.of_x(to.FLUSH)),
+    Wrong("flushes-inputs", "adjusted-range", by.operands(to.FLUSH, "x")),
 )
 OF_RANGE = of_place(
     "range",

@@ -61,8 +61,8 @@ def wraps_in_vectors(call: NodeCall) -> Change:
     if call.inputs[0].dtype == np.int32:
         raise ValueError("its kernel is another one")
     in_slices = any(call.node.value(f"{side}_quantization_axis") >= 0 for side in SIDES)
-    in_vectors = rq.vectors(call.inputs[0].size + 1 if in_slices else LANES)  # slices with their own have none
-    return at(rq.DIFFERENCE, lambda one: where(equal(in_vectors(one), 1), integers.word(one), one))
+    lanes = call.inputs[0].size + 1 if in_slices else LANES  # slices with their own have no whole vector
+    return at(rq.DIFFERENCE, lambda one: where(to.in_whole_vectors(lanes, one), integers.word(one), one))
 
 
 THROUGH_FLOAT32 = written(through_float32)

@@ -99,13 +99,13 @@ def product_in(kind: str) -> Mutant:
 
 
 def shift_moved(more: int) -> Mutant:
-    return changed(by.of_operand("shift", lambda shift: shift + more))
+    return by.operands(lambda shift: shift + more, "shift")
 
 
 def of_bits(bits: int) -> Mutant:
     """The multiplier rounded to so many bits, as a narrower one has them."""
     unit = 1 << (31 - bits)
-    return changed(by.of_operand("multiplier", lambda multiplier: rounded(multiplier / unit, UPWARD) * unit))
+    return by.operands(lambda multiplier: rounded(multiplier / unit, UPWARD) * unit, "multiplier")
 
 
 def is_double(call: NodeCall) -> bool:
@@ -125,7 +125,7 @@ def of_double(make: Callable[[Term, Term, Term], Term]) -> Mutant:
     return integers.only(is_double, whole_number(make))
 
 
-TO_UPPER_HALF = changed(by.of_operand("multiplier", lambda multiplier: multiplier * (1 << 16)))
+TO_UPPER_HALF = by.operands(lambda multiplier: multiplier * (1 << 16), "multiplier")
 UPPER_HALF = integers.only(lambda call: not call.node.value("scale32"), TO_UPPER_HALF)
 QUOTIENTS = (
     *of_place(
@@ -165,7 +165,7 @@ QUOTIENTS = (
 
 def in_32_bits(change: Callable[[Term], Term]) -> Mutant:
     """An input of 48 bits as one of 32."""
-    return integers.only(is_48, changed(by.of_operand("x", change)))
+    return integers.only(is_48, by.operands(change, "x"))
 
 
 INPUTS = (

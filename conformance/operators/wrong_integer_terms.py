@@ -36,11 +36,11 @@ def only(condition: Callable[[NodeCall], bool], mutant: Mutant) -> Mutant:
 
 def taken_as(value: int, *names: str) -> Mutant:
     """Operands are one value."""
-    return changed(*(by.of_operand(name, lambda number: lifted(value)) for name in names))
+    return by.operands(lambda number: lifted(value), *names)
 
 
 def negated(name: str) -> Mutant:
-    return changed(by.of_operand(name, lambda number: 0 - number))
+    return by.operands(lambda number: 0 - number, name)
 
 
 def taken_for(names: Mapping[str, str]) -> Mutant:
@@ -58,12 +58,11 @@ def exchanged(one: str, other: str) -> Mutant:
 
 
 def read_as(signed: bool, name: str, most: int = 32) -> Mutant:
-    """An operand's bits read with or without a sign, if it has no more than so many bits."""
+    """An integer's bits read with or without a sign, if it has no more than so many bits."""
 
     def make(p: Elementwise) -> Change:
         kind = p.kinds[operands_of(p)[name].constant[0]]
-        assert isinstance(kind, IntegerType)
-        if kind.signed == signed or kind.bits > most:
+        if not isinstance(kind, IntegerType) or kind.signed == signed or kind.bits > most:
             return lambda one: None
         other = INTEGER_TYPES[f"{'' if signed else 'u'}int{kind.bits}"]
         return by.of_operand(name, lambda number: wrapped(number, other))

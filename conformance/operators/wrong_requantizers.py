@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from tiebreak.conformance.operators import wrong_integer_terms as integers
 from tiebreak.conformance.operators.wrong_integer_terms import saturated, word
 from tiebreak.conformance.operators.wrong_terms import Wrong, of_place, often
@@ -28,7 +26,6 @@ from tiebreak.golden.arithmetic.term import (
     UPWARD,
     Term,
     clamp,
-    equal,
     floor,
     greatest,
     in_reals,
@@ -42,7 +39,7 @@ from tiebreak.golden.arithmetic.term import (
 )
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, IntegerType
 from tiebreak.golden.operators.tflite_requantize import BITS, LEAST, MOST, multiplier_of
-from tiebreak.golden.problem import Array, Elementwise
+from tiebreak.golden.problem import Elementwise
 from tiebreak.golden.rounding import EVEN
 
 FLOAT32 = FLOAT_TYPES["float32"]
@@ -152,19 +149,11 @@ def halved(shifted: Term, multiplier: Term, shift: Term, second: str) -> Term:
     return rounded(high * power_of_two(clamp(shift, LEAST, 0)), second)
 
 
-def vectors(lanes: int) -> to.Conversion:
-    """1 for what lies in whole vectors, and 0 for the elements after them."""
-
-    def are_in(values: Array) -> Array:
-        return (np.arange(values.size) < values.size // lanes * lanes).astype(np.float64).reshape(values.shape)
-
-    return to.Conversion(f"whether in whole vectors of {lanes}", are_in)
-
-
 def by_vectors(difference: Term, scale: Term, other: Term) -> Term:
     """As `twice`, in vectors with ties upward; what is left of the array has them away from zero."""
-    in_body = equal(vectors(LANES)(difference), 1)
-    return where(in_body, twice(difference, scale, other, UPWARD), twice(difference, scale, other))
+    return where(
+        to.in_whole_vectors(LANES, difference), twice(difference, scale, other, UPWARD), twice(difference, scale, other)
+    )
 
 
 def of_fraction_bits(difference: Term, scale: Term, other: Term, bits: int, wide: bool = False) -> Term:
@@ -228,11 +217,11 @@ def of_whole(role: str, make: Callable[..., Wrong], id_: str, whole: Callable[..
 
 
 def each(conversion: to.Conversion) -> Mutant:
-    return changed(*(by.of_operand(name, conversion) for name in ("s_in", "s_out")))
+    return by.operands(conversion, "s_in", "s_out")
 
 
 TWICE_THE_RATIO, HALF_THE_RATIO = (
-    changed(by.of_operand("s_in", change)) for change in (lambda scale: scale * 2, lambda scale: scale / 2)
+    by.operands(change, "s_in") for change in (lambda scale: scale * 2, lambda scale: scale / 2)
 )
 
 

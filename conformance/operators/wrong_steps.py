@@ -19,7 +19,7 @@ from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import OF_TYPE
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNCATE, RoundMode
-from tiebreak.conformance.variants.conversions import INPUTS, RESULTS, Change, as_is
+from tiebreak.conformance.variants.conversions import RESULTS, Change, as_is
 from tiebreak.conformance.variants.places import Place
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
@@ -68,32 +68,9 @@ def pairs_of_steps(
     )
 
 
-def entries_of(*tables: Sequence[tuple[Cause, Mistake]]) -> Callable[..., tuple[Cause, Mistake]]:
-    """A function that gives an entry of the tables, by its id, a role and another id if one is given."""
-    by_id = {cause.id: run for table in tables for cause, run in table}
-
-    def entry(id: str, role: str, name: str = "") -> tuple[Cause, Mistake]:
-        return Cause(id, role), by_id[name or id]
-
-    return entry
-
-
-def not_in(
-    placed: Sequence[tuple[Cause, Mistake]], table: Sequence[tuple[Cause, Mistake]]
-) -> Iterator[tuple[Cause, Mistake]]:
-    """The entries of a table that are not among those that have a place already."""
-    ids = {cause.id for cause, _ in placed}
-    return (entry for entry in table if entry[0].id not in ids)
-
-
 def fitting(steps: Sequence[WrongStep]) -> Iterator[tuple[WrongStep, WrongStep]]:
     chosen = [one for one in steps if one.in_pairs]
     return (pair for pair in combinations(chosen, 2) if pair[0].fits(pair[1]) and JOINT not in pair[0].id + pair[1].id)
-
-
-def of_input(role: str) -> tuple[WrongStep, ...]:
-    """The input, of the field `x`; the first two are frequent."""
-    return changed("x", role, INPUTS, 2)
 
 
 def of_result(role: str) -> tuple[WrongStep, ...]:

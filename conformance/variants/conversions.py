@@ -13,7 +13,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tiebreak.golden.arithmetic.term import Term
+from tiebreak.golden.arithmetic.term import Term, equal
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, scaled
 from tiebreak.golden.problem import Array
 
@@ -147,10 +147,20 @@ def rounded_if_odd(values: Array) -> Array:
     return np.asarray(upper.astype(np.uint16).view(ml_dtypes.bfloat16)).reshape(values.shape)
 
 
+def lies_in_vectors(lanes: int, values: Array) -> Array:
+    """1 for what a loop over vectors of so many numbers takes, 0 for the tail after them."""
+    at = np.arange(values.size).reshape(values.shape)
+    return (at < values.size // lanes * lanes).astype(np.float64)
+
+
+def in_whole_vectors(lanes: int, number: Term) -> Term:
+    """Whether an element's number is taken in whole vectors."""
+    return equal(Conversion(f"whether in whole vectors of {lanes}", partial(lies_in_vectors, lanes))(number), 1)
+
+
 def nan_in_tail(values: Array) -> Array:
     """0 for NaN in the tail of a vector loop of 16."""
-    at = np.arange(values.size).reshape(values.shape)
-    return np.where(np.isnan(values) & (at >= values.size - values.size % 16), 0.0, values)
+    return np.where(np.isnan(values) & (lies_in_vectors(16, values) == 0), 0.0, values)
 
 
 FLOAT16, BFLOAT16 = Conversion("float16", in_float16), Conversion("bfloat16", in_bfloat16)

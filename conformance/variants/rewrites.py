@@ -184,8 +184,9 @@ def result_of(make: Callable[..., Term]) -> Mutant:
     return written(change)
 
 
-def of_x(conversion: Callable[[Term], Term]) -> Mutant:
-    return changed(of_operand("x", conversion))
+def operands(change: Callable[[Term], Term], *names: str) -> Mutant:
+    """Operands are changed wherever they are taken."""
+    return changed(*(of_operand(name, change) for name in names))
 
 
 def result(conversion: Callable[[Term], Term]) -> Mutant:
