@@ -98,8 +98,7 @@ def times_reciprocal(top: Term, divisor: int) -> Term:
 
 
 def divided_by(byte: int, nibble: int) -> Mutant:
-    mutant = with_constants(lambda own: {**own, "divisor": byte if own["divisor"] > 0 else nibble})
-    return Mutant((), (*mutant.asked, READ))
+    return with_constants(lambda own: {**own, "divisor": byte if own["divisor"] > 0 else nibble})
 
 
 def put_out(conversion: Callable[[Term], Term]) -> Mutant:

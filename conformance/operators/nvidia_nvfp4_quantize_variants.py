@@ -136,7 +136,7 @@ UNROUNDED_DIVIDES = at_label(SCALE, lambda p, one: step(one.args[0].args[0]).nam
 LEVELS: tuple[Wrong, ...] = (
     *of_place(
         "level",
-        often("global-amax-ignored", "global", Mutant((), (*posed(without_whole).asked, READ))),
+        often("global-amax-ignored", "global", posed(without_whole)),
         often("global-scale-without-six", "global", converted(lambda whole: 6 * whole, GLOBAL)),
     ),
     *of_place("level unrounded product", often("global-scale-divides", "global", DIVIDES)),
