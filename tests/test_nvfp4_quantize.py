@@ -17,11 +17,13 @@ from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.chained import CHAINED, chain_row, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.nvidia_nvfp4_quantize_variants import PAIRS, READ, by_distance
+from tiebreak.conformance.operators.nvidia_nvfp4_quantize_variants import PAIRS, READ, by_distance, in_x_type
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.conformance.variants.evaluation import BackendEvaluation
 from tiebreak.conformance.variants.mutant import Mutant
 from tiebreak.golden import oracle
+from tiebreak.golden.arithmetic.term import lifted
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -241,3 +243,9 @@ def test_the_terms_of_mistakes_are_right_without_one() -> None:
 def test_the_first_element_of_least_distance_is_zero_far_beyond_and_lower_at_ties() -> None:
     found = by_distance(np.array([0.75, -1.25, 6.5, 2.0**28, -(2.0**28), np.inf]))
     assert found.tolist() == [0.5, -1, 6, 0, 0, 0]
+
+
+def test_a_quotient_in_the_type_of_x_has_its_digits() -> None:
+    problem = next(problems_of(case)[0] for case in vectors() if case.node.input_type == "bfloat16")
+    run = BackendEvaluation(problem.operands, problem.kinds, problem.working, oracle.signed_value_of)
+    assert run.part(in_x_type(problem, lifted(1) / 3), problem.working).values.tolist() == 0.333984375
