@@ -246,6 +246,6 @@ def test_the_first_element_of_least_distance_is_zero_far_beyond_and_lower_at_tie
 
 
 def test_a_quotient_in_the_type_of_x_has_its_digits() -> None:
-    problem = next(problems_of(case)[0] for case in vectors() if case.node.input_type == "bfloat16")
+    problem = problems_of(case_of(1, real="bfloat16"))[0]
     run = BackendEvaluation(problem.operands, problem.kinds, problem.working, oracle.signed_value_of)
     assert run.part(in_x_type(problem, lifted(1) / 3), problem.working).values.tolist() == 0.333984375
